@@ -108,6 +108,7 @@ from jaxbandits.problems.tables.empirical_arms import empirical_from_csv as empi
 from jaxbandits.problems.tables.empirical_arms import empirical_from_data as empirical_from_data
 from jaxbandits.problems.tables.joint_pulls import blocks as blocks
 from jaxbandits.problems.tables.joint_pulls import one_click as one_click
+from jaxbandits.problems.tables.score_matrix import matrix as matrix
 from jaxbandits.report import plots as plot
 from jaxbandits.report.best_candidates import find_best as find_best
 from jaxbandits.report.paired_differences import difference as difference
@@ -203,6 +204,7 @@ __all__ = [
     "karnin",
     "linear",
     "log_normal",
+    "matrix",
     "merge",
     "one_click",
     "one_sparse",

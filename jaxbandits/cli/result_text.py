@@ -77,7 +77,7 @@ def statistics(dataset: xr.Dataset) -> str:
 
     def mean(name: str) -> str:
         low, middle, high = (float(known[f"{name}_{end}"]) for end in ("low", "mean", "high"))
-        at_least = "at least " if stopped and name in ("pulls", "cost", "paid", "reward") else ""
+        at_least = "at least " if stopped and name in ("pulls", "evaluations", "cost", "paid", "reward") else ""
         return f"{at_least}{value(middle)} {interval(low, high)}"
 
     lines = {"pulls, mean": mean("pulls")}
@@ -85,7 +85,7 @@ def statistics(dataset: xr.Dataset) -> str:
     low, rate, high = (float(known[name]) for name in ("failure_low", "failure", "failure_high"))
     errors = int(known["errors"])
     lines["failure rate"] = f"{probability(rate)} {interval(low, high, True)}: {errors:,} of {runs:,} runs"
-    for name in ("cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
+    for name in ("evaluations", "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
         if f"{name}_mean" in known:
             lines[f"{name.replace('_', ' ')}, mean"] = mean(name)
     lines["truncated"] = f"{stopped:,} of {runs:,} runs"

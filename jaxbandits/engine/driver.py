@@ -67,6 +67,7 @@ class LogRows(NamedTuple):
     regret: Regret | None  # (N,), float32
     correct: np.ndarray | None  # bool (N,): by the algorithm's own criterion
     own: dict[str, np.ndarray]  # (N,) or (N, K): the user's metrics
+    evaluations: np.ndarray | None  # int32 (N,): cells of finite populations that were read
     recommended: np.ndarray  # bool (N, K)
 
 

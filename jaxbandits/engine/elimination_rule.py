@@ -23,6 +23,7 @@ from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next
 from jaxbandits.engine.elimination_rounds import block_of_rounds
 from jaxbandits.engine.elimination_start import first_round, rounds_of_a_block, unpulled
 from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.finite_populations import stop_of_block
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_calls import axes_of_own, begun, call, done
 from jaxbandits.engine.rule_states import shown
@@ -77,6 +78,7 @@ class EliminationRule(MappedAlgorithm):
             return jax.vmap(lambda pull: problem.reward(key, arm, pull))(pulls)
 
         live = jnp.broadcast_to(live, state.time.shape) & ~self.done(state)
+        stop = stop_of_block(problem, state, stop)
         state, due = block_of_rounds(state, rewards, live, stop, rounds=rounds, due=self._due)
         return self._looked(state, due, problem, key)
 

@@ -18,6 +18,7 @@ from jaxbandits.arrays.platform_lowering import tracing_for
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.compilers.jax_versions import KERNELS_IN_TURN
 from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
+from jaxbandits.engine.finite_populations import runs_on
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
@@ -153,6 +154,8 @@ def _one_step(standing: _LoopInvariants, lanes: _Lanes) -> _Lanes:
         live = live & ~algorithm.done(state)
     # Always arrays: Python's ~False is -1, and would turn a mask of lanes into whole numbers.
     live = live & ~jnp.asarray(algorithm.exhausted(state)) & ~jnp.asarray(algorithm.stalled(state))
+    if problem.finite:
+        live = live & runs_on(algorithm, problem, state)
     if point is not None:
         live = live & ~state.reached(point)
     if not isinstance(key, KeyWords):

@@ -11,6 +11,7 @@ from jax import lax
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.costs.accounts import Account, CheckpointCosts
+from jaxbandits.engine.finite_populations import known_arms
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
 from jaxbandits.engine.own_criterion import judged
@@ -45,6 +46,7 @@ class LogRow(NamedTuple):
     regret: Regret | None  # (…): where the arms were drawn for the run, so that only the device has them
     correct: jax.Array | None  # bool (…): by the algorithm's own criterion, where it has one
     own: dict[str, jax.Array]  # (…) or (K, …): the user's metrics
+    evaluations: jax.Array | None  # int32 (…): cells of finite populations that were read; None elsewhere
 
 
 class Log(NamedTuple):
@@ -87,8 +89,13 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     """Log the lanes that are done, at a checkpoint or at `max_pulls`; free the lanes of ended runs."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
+    known = known_arms(carry.algorithm, carry.problem, carry.state) if carry.problem.finite else None
+    if known is not None:
+        done = done | known.everything
     limited = carry.algorithm.at_limit(carry.state, cells.max_pulls)
     capped = ~done & (limited | jnp.asarray(carry.algorithm.exhausted(carry.state)))
+    if known is not None:
+        capped = capped | (~done & known.in_vain)
     stalled = ~done & ~capped & jnp.asarray(carry.algorithm.stalled(carry.state))
     fault = carry.algorithm.fault(carry.state)
     status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
@@ -157,6 +164,7 @@ def _row(
         ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
         correct=_correct(carry, recommended, settings),
         own=_measured(carry, recommended, settings),
+        evaluations=carry.problem.evaluations(carry.state.pulls) if carry.problem.finite else None,
     )  # fmt: skip
     return row, recommended
 

@@ -1,5 +1,7 @@
 """One run, for inspection: to its end, or step by step."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -13,8 +15,10 @@ from jaxbandits.checks import shown, whole
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 from jaxbandits.engine.binding import accept, bind, most_pulls
 from jaxbandits.engine.compilation_cache import kept_programs
+from jaxbandits.engine.finite_populations import known_arms, runs_on
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.gradient_guard import undifferentiated
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.problem_checks import check_family, check_problem, check_values
 from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
@@ -125,14 +129,24 @@ def prepared(known: Rule, problem: Problem) -> tuple[Rule, Problem]:
 def _run(algorithm: Rule, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> tuple[Arms, jax.Array]:
     one = map_algorithm(algorithm)
 
-    def unfinished(state: RunState) -> jax.Array:
+    def unfinished(state: RunState, arms: Problem) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
-        return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
+        going = going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
+        return going & runs_on(one, arms, state) if arms.finite else going
 
     with code.traced():
         arms = _realised(algorithm, problem, key)
-        state = lax.while_loop(unfinished, lambda state: one.step(arms, key, state), one.init(arms, key))
-        return one.state_of(state), one.fault(state)
+        first = one.init(arms, key)
+        state = lax.while_loop(lambda now: unfinished(now, arms), lambda now: one.step(arms, key, now), first)
+        return _ended_too(one, arms, state), one.fault(state)
+
+
+def _ended_too(one: MappedAlgorithm, problem: Problem, state: RunState) -> Arms:
+    """Return what users see of a run, which has ended also where nothing is left to be read."""
+    shown = one.state_of(state)
+    if not problem.finite:
+        return shown
+    return dataclasses.replace(shown, ended=one.done(state) | known_arms(one, problem, state).everything)
 
 
 def _realised(algorithm: Rule, problem: Problem, key: jax.Array) -> Problem:
@@ -177,12 +191,14 @@ def _trajectory(algorithm: Rule, problem: Problem, key: jax.Array, steps: int, *
     def one_step(arms: Problem, state: RunState) -> tuple[RunState, Arms]:
         new = one.step(arms, key, state)
         done = one.done(state)
+        if arms.finite:
+            done = done | known_arms(one, arms, state).everything
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
-        return new, one.state_of(new)
+        return new, _ended_too(one, arms, new)
 
     with code.traced():
         arms = _realised(algorithm, problem, key)
         first = one.init(arms, key)
         last, rest = lax.scan(lambda state, _: one_step(arms, state), first, None, length=steps)
-        states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), one.state_of(first), rest)
+        states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), _ended_too(one, arms, first), rest)
         return states, one.fault(last)

@@ -182,6 +182,11 @@ def _target(algorithm: Any, problem: object, wrt: str) -> tuple[Rule, str, str]:
     if not isinstance(problem, Problem):
         raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
     known = accept(algorithm)
+    if problem.finite and (wrt in problem.parameters or wrt.startswith("problem.") or wrt == "mean"):
+        raise UsageError(
+            f"{problem.name}: scores of a matrix are given, and have no law with a parameter {wrt}: a gradient is in a "
+            "parameter of the algorithm"
+        )
     law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
     policy = isinstance(algorithm, Softened)
     own = {name: name for name in (algorithm.scored if policy else values_of(known))}

@@ -13,6 +13,7 @@ _FURTHER = {
     "Gaussian": "distributions.bernoulli_and_normal:Gaussian",
     "HeavyTailed": "distributions.heavy_tailed:HeavyTailed",
     "LogNormal": "distributions.log_normal_and_weibull:LogNormal",
+    "Matrix": "tables.finite_arms:Matrix",
     "OneClick": "tables.joint_pulls:OneClick",
     "Pareto": "distributions.power_tailed:Pareto",
     "Poisson": "distributions.poisson_arms:Poisson",
@@ -28,6 +29,7 @@ _FURTHER = {
     "estimate_correlation": "correlation:estimate_correlation",
     "register_problem": "base:register_problem",
     "varying": "constructors:varying",
+    "synthetic_scores": "tables.score_matrix:synthetic_scores",
     "with_costs": "pull_costs:with_costs",
     "REGISTRY": "registry:REGISTRY",
 }

@@ -60,10 +60,13 @@ from jaxbandits.problems.tables.empirical_arms import Empirical as Empirical
 from jaxbandits.problems.tables.empirical_arms import empirical as empirical
 from jaxbandits.problems.tables.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.tables.empirical_arms import empirical_from_data as empirical_from_data
+from jaxbandits.problems.tables.finite_arms import Matrix as Matrix
 from jaxbandits.problems.tables.joint_pulls import Blocks as Blocks
 from jaxbandits.problems.tables.joint_pulls import OneClick as OneClick
 from jaxbandits.problems.tables.joint_pulls import blocks as blocks
 from jaxbandits.problems.tables.joint_pulls import one_click as one_click
+from jaxbandits.problems.tables.score_matrix import matrix as matrix
+from jaxbandits.problems.tables.score_matrix import synthetic_scores as synthetic_scores
 
 __all__ = [
     "REGISTRY",
@@ -76,6 +79,7 @@ __all__ = [
     "Gaussian",
     "HeavyTailed",
     "LogNormal",
+    "Matrix",
     "OneClick",
     "Pareto",
     "Poisson",
@@ -104,6 +108,7 @@ __all__ = [
     "karnin",
     "linear",
     "log_normal",
+    "matrix",
     "one_click",
     "one_sparse",
     "pareto",
@@ -124,6 +129,7 @@ __all__ = [
     "student_t",
     "symmetric_pareto",
     "synthetic",
+    "synthetic_scores",
     "two_group",
     "uniform_means",
     "varying",

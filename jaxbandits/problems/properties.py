@@ -16,6 +16,7 @@ __all__ = ["Facts"]
 #: Properties and methods that compute with JAX and may be called outside a run.
 _COMPUTED = (
     "mean", "value", "variance", "reward_range", "best_ratio", "realised", "reward", "payoff", "rewards", "sums",
+    "evaluations", "all_cells", "most_cells",
 )  # fmt: skip
 
 
@@ -37,6 +38,8 @@ class Facts(abc.ABC):
     has_moments: ClassVar[bool] = False
     #: Whether every run draws its own arms, as from a reservoir.
     drawn: ClassVar[bool] = False
+    #: Whether arms are finite populations, of which a run reads each cell once.
+    finite: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -83,6 +86,20 @@ class Facts(abc.ABC):
     def tail_index(self) -> np.ndarray:
         """Return the order below which moments are finite, float64 `(K,)`."""
         return np.full(self.arms, np.inf)
+
+    def evaluations(self, pulls: jax.Array) -> jax.Array:
+        """Return how many cells of finite populations were read in pulls `(K, …)` of the arms, int32 `(…)`."""
+        raise NotImplementedError
+
+    @property
+    def all_cells(self) -> jax.Array:
+        """Return how many cells finite populations have together, int32 `(…)`."""
+        raise NotImplementedError
+
+    @property
+    def most_cells(self) -> jax.Array:
+        """Return how many cells the largest finite population has, int32 `(…)`."""
+        raise NotImplementedError
 
     @property
     def bound_law(self) -> tuple[str, float | np.ndarray] | None:

@@ -48,6 +48,7 @@ REGISTRY = Registry(
         "reservoir": "reservoirs.ratio_reservoirs:reservoir",
         "reservoir-table": "reservoirs.table_reservoirs:reservoir_from_csv",
         "empirical": "tables.empirical_arms:empirical",
+        "matrix": "tables.score_matrix:matrix",
         "csv": "tables.empirical_arms:empirical_from_csv",
         "data": "tables.empirical_arms:empirical_from_data",
     },

@@ -6,10 +6,10 @@ distinct since their high words are:
     high word          low word      stream
     0                  any           what JAX's own functions make of a key (`fold_in`, `split`, `uniform`, …): run keys
                                      from the root key, and a user's own draws from a run's key
-    1 … 2^31 - 1       pull          rewards of arm `high - 1`
+    1 … 2^31 - 1       pull          rewards of arm `high - 1`; or the order of its items, where it has finitely many
     2^31 + arm         pull          costs of pulls, where a reward leaves no word for them
     0xFFFF0001         0, 1          the order of ties: of a whole run, and what makes those at a time
-    0xFFFF0002         pull          rows of a table that all arms share
+    0xFFFF0002         pull          rows of a table that all arms share; or the order of items that they share
     0xFFFF0003         batch         keys of batches of pulls; batch 0xFFFF0004: key of the costs that are drawn as sums
     0xFFFF0005         arm           arms that a reservoir gives a run
     0xFFFF0006         arm           their prices

@@ -26,7 +26,7 @@ def table(ds: xr.Dataset) -> str:
     columns = [*dimensions, "runs"]
     metric_names = [
         n
-        for n in ("pulls", "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret")
+        for n in ("pulls", "evaluations", "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret")
         if f"{n}_mean" in known
     ]
     if "cost" in metric_names and bool((known["cost_mean"] == known["pulls_mean"]).all()):

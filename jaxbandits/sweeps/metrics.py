@@ -119,6 +119,9 @@ METRICS: dict[str, MetricSpec] = {
     "joint_pulls": MetricSpec(
         np.float64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls, empty=np.nan
     ),
+    "evaluations": MetricSpec(
+        np.float64, "cells", "cells of the matrix that were read", lambda seen: seen.rows.evaluations, empty=np.nan
+    ),
     "paid": MetricSpec(
         np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan
     ),

@@ -105,9 +105,11 @@ def sweep(
         Its variables are `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps` and
         `status`. A status is 0 for a finished run, and 1 for one truncated by `max_pulls`, or because the next
         counts would pass 2^31. It is 2 after 10 000 steps without a pull, possible for a user's own algorithm
-        only. `joint_pulls` is there where sets of arms are pulled at once, and `paid`, the cost that was drawn,
-        where pulls have costs and it is known. `reward` is collected within a budget of cost, and `regret` is the
-        best ratio times the budget minus that reward; of several algorithms, NaN for those without such a budget.
+        only. `joint_pulls` is there where sets of arms are pulled at once. `evaluations`, the cells that were read, is
+        there on a score matrix; a run is also truncated, with status 1, after many pulls of known candidates. `paid`,
+        the cost that was drawn, is there where pulls have costs and it is known. `reward` is collected within a
+        budget of cost, and `regret` is the best ratio times the budget minus that reward; of several algorithms, NaN
+        for those without such a budget.
         Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
         values are numbers with fractions. A warning names it, as does `not_run` in the attributes.
 

@@ -34,6 +34,8 @@ EXTREME = {
     "exponential": jb.exponential([2e-19, 1.0, 3e14]),
     "empirical": jb.empirical(TABLE),
     "joint rows": jb.empirical(TABLE, joint=True),
+    "matrix": jb.matrix(TABLE),
+    "matrix, independent orders": jb.matrix(TABLE, paired=False),
     "one click": jb.one_click([0.5, 0.4999, 1e-9]),
     "blocks": jb.blocks([1 - 2**-24, 0.5, 0.3, 1e-9], 2),
     "paid per reward": jb.with_costs(jb.beta([1e6, 0.01], [1e6, 0.02]), "reward"),

@@ -7,16 +7,19 @@ from jaxbandits.errors import UsageError
 from jaxbandits.io.index_columns import index_like
 from jaxbandits.problems.value_range import HELD
 
-__all__ = ["check_columns", "refuse_indices"]
+__all__ = ["check_columns", "check_scores", "refuse_indices"]
 
 #: Largest share of a column's standard deviation by which rounding to float32 may move a value.
 _ROUNDING = 0.1
+#: Smallest lead of the best mean, as a share of its size: sums and means in float32 are wrong by less.
+_RESOLVED = 2.0**-20
 
 
 def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
-    """Refuse columns that number or date the rows of a table `(N, K)`."""
-    for name, values in zip(names, table.T, strict=True):
-        if what := index_like(name, values):
+    """Refuse columns that number or date the rows of a table `(N, K)`, NaN where a value is missing."""
+    for name, column in zip(names, table.T, strict=True):
+        values = column[~np.isnan(column)]
+        if values.size and (what := index_like(name, values)):
             few = ", ".join(f"{value:.10g}" for value in values[:2])
             raise UsageError(f"{source}: column {name!r} looks like {what} ({few}, …), not like an arm: {remedy}")
 
@@ -38,23 +41,59 @@ def check_columns(where: str, columns: list[str], table: np.ndarray) -> None:
         row, column = np.argwhere(~np.isfinite(table))[0]
         raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
     for column, values in zip(columns, table.T, strict=True):
-        _refuse_lost(f"{where}{column}", values)
+        if np.ptp(values) == 0:
+            raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
+        _refuse_lost(f"{where}{column}", values, np.arange(len(values)))
 
 
-def _refuse_lost(column: str, values: np.ndarray) -> None:
-    """Refuse a column `(N,)` of one value, or one whose values or variation float32 does not hold."""
-    if np.ptp(values) == 0:
-        raise UsageError(f"{column} is constant, {values[0]:g}: nothing is random there")
+def check_scores(where: str, columns: list[str], table: np.ndarray) -> None:
+    """Check that float32 holds a matrix of scores, and tells the best column from the next.
+
+    Args:
+        where: the beginning of a message, such as the name of the file.
+        columns: what messages call the columns.
+        table: float64 `(N, K)`, NaN where a score is missing.
+
+    Raises:
+        UsageError: too many cells, an infinite score, a column without scores or one that float32 does not hold, equal
+            scores everywhere, or a lead of the best column that float32 does not hold.
+    """
+    if table.size >= 2**30:
+        raise UsageError(f"{where}a matrix has fewer than 2^30 cells, got {table.shape[0]} x {table.shape[1]}")
+    if np.isinf(table).any():
+        row, column = np.argwhere(np.isinf(table))[0]
+        raise UsageError(f"{where}row {row + 1}, {columns[column]} is infinite")
+    means = np.zeros(len(columns))
+    for i, (column, values) in enumerate(zip(columns, table.T, strict=True)):
+        rows = np.flatnonzero(~np.isnan(values))
+        if not rows.size:
+            raise UsageError(f"{where}{column} has no score")
+        _refuse_lost(f"{where}{column}", values[rows], rows)
+        means[i] = values[rows].astype(np.float32).astype(np.float64).mean()
+    if np.nanmax(table) == np.nanmin(table):
+        raise UsageError(f"{where}all scores are {np.nanmax(table):g}: no column is better than another")
+    next_, best = np.argsort(means, kind="stable")[-2:]
+    lead = means[best] - means[next_]
+    if 0 < lead < _RESOLVED * max(abs(means[best]), abs(means[next_])):
+        raise UsageError(
+            f"{where}{columns[best]} leads {columns[next_]} by {lead:.2g}, and both are about {means[best]:.6g}: "
+            "float32 does not tell them apart: move the scores towards 0, or round them"
+        )
+
+
+def _refuse_lost(column: str, values: np.ndarray, rows: np.ndarray) -> None:
+    """Refuse a column whose values or variation float32 does not hold: values `(N,)`, and the row of each."""
     lost = (values != 0) & (np.abs(values) < np.finfo(np.float32).tiny) | ~SUMMABLE.holds(values)
     if lost.any():
-        row = int(np.argmax(lost))
-        as_single(f"{column}, row {row + 1},", float(values[row]))
-        raise UsageError(f"{column}, row {row + 1}, {SUMMABLE.words}, got {values[row]:g}")
+        first = int(np.argmax(lost))
+        where = f"{column}, row {rows[first] + 1},"
+        as_single(where, float(values[first]))
+        raise UsageError(f"{where} {SUMMABLE.words}, got {values[first]:g}")
     variance = float(np.var(values))
     if not HELD.holds(variance):
         raise UsageError(f"{column} has a variance of {variance:g}, which must be {HELD.words}: use other units")
     moved = float(np.max(np.abs(values.astype(np.float32) - values)))
-    if moved > _ROUNDING * np.sqrt(variance):
+    if np.ptp(values) and moved > _ROUNDING * np.sqrt(variance):
         raise UsageError(
             f"{column} varies by {np.sqrt(variance):.2g} about {np.mean(values):g}, and float32 moves its values by up "
             f"to {moved:.2g}: move the values towards 0"
