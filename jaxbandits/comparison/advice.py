@@ -17,7 +17,8 @@ _LEVEL = 0.05
 
 def advise(found: ComparedRows) -> str:
     """Return one line on which algorithm to use, on what grounds, and whether all have been run."""
-    advice = [*_of_confidence(found), *_of_budget(found), "Measured on these means only."]
+    confidence = " ".join(_of_confidence(found)).replace("pulls", _unit(found))
+    advice = [*filter(None, [confidence]), *_saving(found), *_of_budget(found), "Measured on these means only."]
     if found.missing:
         there = len(found.fixed_confidence) + len(found.fixed_budget)
         missing = f"{len(found.missing)} of {there + len(found.missing)} algorithms were not run"
@@ -89,6 +90,18 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
     if unknown:
         verb = "was" if len(unknown) == 1 else "were"
         yield f"{_listed(unknown)} {verb} truncated before that: whether fewer pulls would suffice is unknown."
+
+
+def _unit(found: ComparedRows) -> str:
+    return next((row.unit for row in found.fixed_confidence), "pulls")
+
+
+def _saving(found: ComparedRows) -> Iterator[str]:
+    """Yield what the advised row saves against reading all cells of a score matrix."""
+    if (advised := advised_rows(found)) and (cells := advised[0].cells) is not None:
+        saved = 1 - advised[0].mean_pulls / cells
+        share = f"saves {100 * saved:.2g}% of them" if saved > 0 else "saves nothing"
+        yield f"Reading all {cells:,} cells is never wrong; {advised[0].label} {share}."
 
 
 def _not_known(best: Row, delta: float) -> str:

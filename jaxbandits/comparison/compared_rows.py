@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.comparison.guarantees import holds_without_replacement
 from jaxbandits.problems import Problem
 from jaxbandits.report.intervals import clopper_pearson
 
@@ -22,13 +23,14 @@ class Row:
     Attributes:
         label: its name on the command line, with the settings that differ from the defaults.
         algorithm: the algorithm.
-        pulls: int64 `(runs,)`.
+        pulls: int64 `(runs,)`; on a score matrix the cells that were read.
         wrong: bool `(runs,)`.
         stopped_early: truncated runs; the mean of the pulls is then a lower bound.
         limit: pulls at which a run was truncated; None where only the range of the counts is a limit.
         bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
             theorem.
         theorem: the source of the bound; empty without one.
+        cells: cells of a score matrix; None on other problems.
     """
 
     label: str
@@ -39,6 +41,12 @@ class Row:
     limit: int | None
     bound: float | None
     theorem: str
+    cells: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """Return what `pulls` counts."""
+        return "pulls" if self.cells is None else "evaluations"
 
     @property
     def runs(self) -> int:
@@ -78,7 +86,8 @@ class Row:
     @property
     def proved(self) -> bool:
         """Return whether a theorem bounds its probability of error by delta."""
-        return self.algorithm.proved
+        own, infinite = self.algorithm.proved, self.cells is None or "delta" not in vars(self.algorithm)
+        return own and (infinite or holds_without_replacement(self.algorithm))
 
     @property
     def oracle(self) -> bool:
@@ -97,6 +106,7 @@ class Row:
             "mean_pulls_interval": [low, high], "failures": self.failures,
             "failures_interval": list(self.failure_interval), "truncated": self.stopped_early, "limit": self.limit,
             "bound": bound, "theorem": self.theorem, "proved": self.proved, "oracle": self.oracle,
+            **({} if self.cells is None else {"unit": self.unit, "cells": self.cells}),
         }  # fmt: skip
 
 

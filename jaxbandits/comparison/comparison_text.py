@@ -40,13 +40,14 @@ def finished(row: Row) -> str:
     """Return the line that reports a finished row."""
     pulls, spread = _pulls(row)
     wrong = probability(row.failures / len(row.wrong))
-    return f"{row.label:<22}  {pulls:>13} pulls  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
+    return f"{row.label:<22}  {pulls:>13} {row.unit}  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
 
 
 def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterator[str]:
     yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
     bound = found.lower_bound
-    heading, rows = ["", "mean pulls", "10% to 90%"], [[row.label, *_pulls(row)] for row in found.fixed_confidence]
+    unit = next((row.unit for row in found.fixed_confidence), "pulls")
+    heading, rows = ["", f"mean {unit}", "10% to 90%"], [[row.label, *_pulls(row)] for row in found.fixed_confidence]
     if bound:
         heading.append("times the bound")
         rows = [
@@ -55,7 +56,12 @@ def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterat
     errors = [_errors(row, value) for row in found.fixed_confidence]
     yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
     yield from map(prose, _fewer_runs(found, found.fixed_confidence))
-    if any(row.stopped_early for row in found.fixed_confidence):
+    if any(row.stopped_early for row in found.fixed_confidence) and found.problem.finite:
+        yield prose(
+            "Runs that were truncated, because they pulled candidates on and on that were known already, are judged by "
+            "their recommendation at that time."
+        )
+    elif any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
         places += ["where counts would pass 2^31"] * (None in limits)
@@ -102,6 +108,8 @@ def _pulls(row: Row) -> tuple[str, str]:
 
 def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]:
     heuristic = "" if row.proved else "heuristic: no proof of delta"
+    if heuristic and row.algorithm.proved:
+        heuristic = "no proof without replacement"
     notes = [row.theorem, heuristic, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]
     return (
         probability(row.failures / len(row.wrong)),

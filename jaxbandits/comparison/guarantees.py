@@ -1,5 +1,6 @@
 """The theorems about the algorithms that `compare` runs, evaluated on its problem."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +9,17 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Theorem
 from jaxbandits.problems.base import Problem
 
-__all__ = ["guarantee", "lower_bound", "number", "value"]
+__all__ = ["guarantee", "holds_without_replacement", "lower_bound", "number", "value"]
+
+#: Rules whose proof, with their default settings, is a union over numbers of pulls of Hoeffding's or Chernoff's bound.
+#: These bounds hold for sums without replacement (Hoeffding 1963, Theorem 4).
+_BY_UNION = ("lucb", "ugape-c", "successive-elimination", "hoeffding-race", "kl-race", "union-bound")
+#: Fields on which the proof does not depend.
+_FREE = ("epsilon", "delta", "m", "b", "growth")
 
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
@@ -38,3 +46,10 @@ def lower_bound(problem: Problem, delta: float | None, epsilon: float, m: int) -
     if delta is None or problem.bandits > 1 or problem.bound_law is None:
         return None
     return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")
+
+
+def holds_without_replacement(algorithm: Rule) -> bool:
+    """Return whether the proof of an algorithm's confidence covers finite populations, of which cells are read once."""
+    fields = [field for field in dataclasses.fields(algorithm) if field.name not in _FREE]
+    usual = all(vars(algorithm)[field.name] == field.default for field in fields)
+    return usual and REGISTRY.name_of(type(algorithm)) in _BY_UNION

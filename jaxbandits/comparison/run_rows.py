@@ -52,6 +52,8 @@ def compare(
 ) -> Comparison:
     """Run every suitable algorithm on one problem, and return a table with advice; `jaxbandits compare` in Python.
 
+    On a score matrix rows count the cells that were read. Only proofs that hold without replacement count there.
+
     Algorithms that draw sums of rewards at once come first: they take no time, and show how many pulls the others may
     have. Those with slow pulls come last and get fewer runs, the first of those of the others; the row reports it.
 
@@ -199,12 +201,12 @@ class _Runner:
         dataset = sweep(
             algorithm, asked.problem, seeds, root_seed=self._root_seed, max_pulls=limit, on_progress=report, store=store
         )
-        delta = 0.5 if asked.delta is None else asked.delta
+        delta, finite = 0.5 if asked.delta is None else asked.delta, asked.problem.finite
         bound, theorem = guarantee(asked.problem, algorithm, delta=delta, epsilon=asked.epsilon, m=asked.m)
         return Row(
             # Not `correct`: it judges an algorithm without an epsilon with 0.
-            label=label, algorithm=algorithm, pulls=dataset["pulls"].to_numpy(),
+            label=label, algorithm=algorithm, pulls=dataset["evaluations" if finite else "pulls"].to_numpy(),
             wrong=~within(asked.problem, dataset["recommended"], asked.epsilon),
             stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
-            limit=limit, bound=bound, theorem=theorem,
+            limit=limit, bound=bound, theorem=theorem, cells=int(asked.problem.all_cells) if finite else None,
         )  # fmt: skip
