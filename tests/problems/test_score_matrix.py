@@ -147,7 +147,7 @@ def test_a_full_read_never_errs_and_ends(name, matrices):
         full = ds.evaluations.values == np.sum(~np.isnan(table))
         assert ds.correct.values[full].all()
         assert (ds.evaluations <= np.sum(~np.isnan(table))).all()
-        assert int(ds.pulls.max()) < 2 * 10**7
+        assert name == "race" or int(ds.pulls.max()) < 2 * 10**5  # a race draws all further pulls at once
         if name in ("uniform", "rejects", "halving"):
             assert full.all()
             assert not ds.status.any()

@@ -35,9 +35,9 @@ def matrix(
     """Return candidates that are judged on a finite set of items: a run reads each cell of the matrix at most once.
 
     A pull of a candidate reads its score of the next item, in a random order. A candidate whose items are all read is
-    known exactly: pulls return its mean, and read no cell. A run ends at the latest when it has read all cells, and is
-    truncated after 10 times as many pulls of known candidates (10 000 at least). Results have `evaluations`, the cells
-    that were read, beside `pulls`.
+    known exactly: pulls return its mean, and read no cell. Results have `evaluations`, the cells that were read, beside
+    `pulls`. A run ends at the latest when it has read all cells. It is truncated after 10 times as many pulls of known
+    candidates (10 000 at least). Rules that request batches end by themselves, and such pulls take them no time.
 
     Args:
         scores: numbers, `(N, K)`: a row per item, a column per candidate, NaN where a score is missing. Or the path of
