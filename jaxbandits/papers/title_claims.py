@@ -76,7 +76,7 @@ def at_most(ends: Ends) -> str:
 
 
 def _rounded(x: float, to: Any, digits: int) -> str:
-    """Return a number with so many digits or all before the point, rounded by `math.floor` or `math.ceil`."""
+    """Return a number rounded by `math.floor` or `math.ceil` to `digits` digits; those before the point are kept."""
     if not math.isfinite(x):
         return {math.inf: "∞", -math.inf: "−∞"}.get(x, "–")
     step = 10.0 ** min(0, math.floor(math.log10(abs(x))) + 1 - digits) if x else 1.0
