@@ -21,7 +21,7 @@ from jaxbandits.theory.budgeted import reservoir_arms
 __all__ = ["Hyperparameters"]
 
 # How many times longer a pull takes with intervals by betting.
-_RADIUS_COSTS = {"empirical-bernstein": 5.0, "betting": 80.0}
+_RADIUS_COSTS = {"empirical-bernstein": 5.0, "betting": 100.0}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -188,3 +188,13 @@ def test_bets_of_another_level_keep_the_guarantee_of_the_bounds():
     narrow, wide = sequence.bounds(jnp.float32(3)), sequence.bounds(jnp.float32(6))
     assert (np.asarray(wide[0]) <= narrow[0]).all()
     assert (np.asarray(wide[1]) >= narrow[1]).all()
+
+
+def test_hedged_capital_is_far_narrower_for_few_rewards_and_little_spread_and_little_wider_for_coins():
+    def width(name, cells, size):
+        lower, upper = bounds(SEQUENCES[name], jnp.float32(LEVEL), cells)
+        return float(upper[size - 1] - lower[size - 1])
+
+    assert width("coin", CELLS, SIZE) < 1.1 * width("coin", 0, SIZE)
+    assert width("clicks", CELLS, 200) < 0.95 * width("clicks", 0, 200)
+    assert width("scores", CELLS, 200) < 0.6 * width("scores", 0, 200)
