@@ -40,7 +40,7 @@ def finished(row: Row) -> str:
     """Return the line that reports a finished row."""
     pulls, spread = _pulls(row)
     wrong = probability(row.failures / len(row.wrong))
-    return f"{row.label:<22}  {pulls:>13} {row.unit}  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
+    return f"{row.label:<28}  {pulls:>13} {row.unit}  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
 
 
 def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterator[str]:
