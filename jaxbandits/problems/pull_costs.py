@@ -154,10 +154,10 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     """
     if not hasattr(problem, "axes"):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")
-    if problem.finite:
-        raise UsageError("a score matrix counts evaluations, and its cells have no prices yet")
     if problem.axes:
         return dataclasses.replace(problem, costs=(costs, random))
+    if problem.finite:
+        raise UsageError("a score matrix counts evaluations, and its cells have no prices yet")
     if isinstance(costs, str):
         if costs != "reward":
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")

@@ -8,7 +8,6 @@ import xarray as xr
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.repeated_cells import without_repeated_axes
 from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
-from jaxbandits.report.user_settings import MOST_LINES, MOST_NUMBERS
 
 __all__ = [
     "axes_of",
@@ -27,6 +26,8 @@ __all__ = [
 
 #: The dimensions of a study that have usual places, and the places that may stay empty.
 _USUAL = {"hue": "algorithm", "panel": "problem"}
+#: How many lines, each with a colour and a filled or hollow mark, and how many numbers in order can be distinguished.
+_MOST_LINES, _MOST_NUMBERS = 14, 8
 #: Limit on the pairs of axes of a picture.
 _MOST_PANELS = 12
 #: The centres of a metric's runs.
@@ -152,7 +153,7 @@ def check_lines(name: str, count: int, *, numbers: bool) -> None:
     Raises:
         UsageError: they are too many.
     """
-    most = MOST_NUMBERS if numbers else MOST_LINES
+    most = _MOST_NUMBERS if numbers else _MOST_LINES
     if count > most:
         raise UsageError(f"{count} values of {name} are too many to distinguish: choose at most {most}")
 

@@ -15,8 +15,6 @@ from jaxbandits.errors import unknown_name
 __all__ = [
     "COLUMN",
     "MARKERS",
-    "MOST_LINES",
-    "MOST_NUMBERS",
     "colours",
     "font_size",
     "in_style",
@@ -40,8 +38,6 @@ _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 #: The hollow marks of lines whose colours come a second time.
 _HOLLOW = ["s", "o", "D", "^", "p", "h", "*"]
-#: How many lines, and how many numbers in order, can be distinguished.
-MOST_LINES, MOST_NUMBERS = len(MARKERS) + len(_HOLLOW), 8
 
 
 def setting(name: str, ours: object) -> Any:

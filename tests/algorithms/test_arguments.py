@@ -22,7 +22,7 @@ WRONG = [
         "unknown parameter of UGapEc 'epsilom'; did you mean 'epsilon'",
     ),
     ((0.1,), {"epsilon": 0.1, "delta": 0.1}, "epsilon is given twice"),
-    ((0.1,) * 9, {}, "UGapEc has 6 parameters, epsilon, .*, got 9 values"),
+    ((0.1,) * 9, {}, "UGapEc has 7 parameters, epsilon, .*, got 9 values"),
 ]
 
 

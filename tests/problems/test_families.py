@@ -265,6 +265,7 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
         "poisson": ([1.0, 2.0],), "exponential": ([1.0, 2.0],),
         "workers": (workers,), "one-click": ([0.1, 0.2],), "blocks": ([0.2, 0.1], 2), "clicks": (clicks,),
+        "matrix": (returns,),
     }  # fmt: skip
     for name, make in REGISTRY.items():
         if name.startswith("reservoir"):  # test_reservoirs

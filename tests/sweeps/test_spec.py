@@ -52,6 +52,7 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "data": [{"table": "market-returns"}],
     "workers": [{"path": "workers.csv", "min_answers": 3}],
     "clicks": [{"path": "clicks.csv"}],
+    "matrix": [{"scores": "table.csv"}, {"scores": [[1.0, 2.0], [3.0, 5.0]], "paired": False}],
     "reservoir-table": [{"path": "rows.csv", "beta": 1 / 3, "coupling": 0.25}],
 }  # fmt: skip
 CASES = [(name, given) for name in problems.REGISTRY for given in ARGUMENTS.get(name, [{}])]
@@ -92,8 +93,9 @@ def test_every_problem_is_made_again(name, given):
     assert_repeatable(dataclasses.replace(problem, name="clicks: home page"))
     if problem.arms:
         assert_repeatable(problem.padded(problem.arms // problem.bandits + 3))
+    if problem.arms and not problem.finite:
         assert_repeatable(jb.with_costs(problem, "reward"))
-    if problem.arms and problem.bandits == 1:
+    if problem.arms and not problem.finite and problem.bandits == 1:
         prices = np.linspace(0.1, 1 / 3, problem.arms)
         assert_repeatable(jb.with_costs(problem, prices, random=True))
         assert_repeatable(jb.with_costs(problem, 1 / 3).padded(problem.arms + 1))
