@@ -12,6 +12,7 @@ import platform
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import filelock
 import jax
@@ -28,7 +29,7 @@ _SWITCH = "jax_enable_compilation_cache"
 _USERS = ("jax_compilation_cache_dir", _SWITCH)
 _lock = threading.Lock()
 _before: list[dict[str, object]] = []  # the settings to restore, for every open block
-_switched_off: list[dict[str, object]] = []
+_switched_off: list[dict[str, Any]] = []
 
 
 @contextlib.contextmanager
@@ -62,23 +63,30 @@ def only_compiled() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            if len(_switched_off) > 1:
-                _switched_off.pop()
-            else:
-                _set(_switched_off.pop())
+            if len(_switched_off) == 1:
+                _set(_switched_off[0])
+            _switched_off.pop()
 
 
 def chosen_folder() -> Path | None:
     """Return the folder of the programs, the user's or the package's; None where no program is to be stored."""
-    chosen, used = (getattr(jax.config, name) for name in _USERS)
+    chosen, used = _of_user()
     if not used:
         return None
     return folder() if chosen is None else Path(chosen)
 
 
+def _of_user() -> tuple[str | None, bool]:
+    """Return the user's folder, and whether the user lets programs be stored: another thread may be in a block."""
+    chosen, used = (getattr(jax.config, name) for name in _USERS)
+    for before in _switched_off[:1]:
+        used = before[_SWITCH]
+    return chosen, used
+
+
 def _switched_on() -> dict[str, object]:
     """Switch JAX's cache on, and return the settings to restore; empty where none was changed."""
-    chosen, used = (getattr(jax.config, name) for name in _USERS)
+    chosen, used = _of_user()
     if chosen is not None or not used or not _usable(place := folder()):
         return {}
     wanted = {

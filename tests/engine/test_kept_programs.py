@@ -82,3 +82,19 @@ def test_a_folder_that_cannot_be_written_to_is_left_alone(users, tmp_path, monke
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "file" / "programs")
     with kept.kept_programs():
         assert jax.config.jax_compilation_cache_dir is None
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_programs_are_kept_while_another_thread_only_compiles(users, used, tmp_path):
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    jax.config.update("jax_enable_compilation_cache", used)
+    expected = tmp_path if used else None
+    assert kept.chosen_folder() == expected
+    with kept.only_compiled():
+        assert not jax.config.jax_enable_compilation_cache
+        assert kept.chosen_folder() == expected
+        with kept.only_compiled():
+            assert kept.chosen_folder() == expected
+        assert not jax.config.jax_enable_compilation_cache
+    assert jax.config.jax_enable_compilation_cache is used
+    assert kept.chosen_folder() == expected
