@@ -77,8 +77,8 @@ def _state(store: Path, found: State) -> Iterator[str]:
 def _named(spec: dict[str, Any], kind: Kind) -> str:
     """Return the name of an algorithm or a problem, or the names of a list of them."""
     names = names_of(spec, kind)
-    if isinstance(names, str):
-        return names
+    if not isinstance(names, list):
+        return str(names)
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} {kind}s"
 
 

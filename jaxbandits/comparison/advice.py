@@ -17,7 +17,7 @@ _LEVEL = 0.05
 
 def advise(found: ComparedRows) -> str:
     """Return one line on which algorithm to use, on what grounds, and whether all have been run."""
-    confidence = " ".join(_of_confidence(found)).replace("pulls", _unit(found))
+    confidence = " ".join(_of_confidence(found)).replace("pulls", found.unit)
     advice = [*filter(None, [confidence]), *_saving(found), *_of_budget(found), "Measured on these means only."]
     if found.missing:
         there = len(found.fixed_confidence) + len(found.fixed_budget)
@@ -90,10 +90,6 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
     if unknown:
         verb = "was" if len(unknown) == 1 else "were"
         yield f"{_listed(unknown)} {verb} truncated before that: whether fewer pulls would suffice is unknown."
-
-
-def _unit(found: ComparedRows) -> str:
-    return next((row.unit for row in found.fixed_confidence), "pulls")
 
 
 def _saving(found: ComparedRows) -> Iterator[str]:

@@ -127,3 +127,8 @@ class ComparedRows:
     lower_bound: float | None
     left_out: list[str]
     missing: Sequence[str] = ()
+
+    @property
+    def unit(self) -> str:
+        """Return what the rows of fixed confidence count."""
+        return next((row.unit for row in self.fixed_confidence), "pulls")

@@ -46,8 +46,10 @@ def finished(row: Row) -> str:
 def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterator[str]:
     yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
     bound = found.lower_bound
-    unit = next((row.unit for row in found.fixed_confidence), "pulls")
-    heading, rows = ["", f"mean {unit}", "10% to 90%"], [[row.label, *_pulls(row)] for row in found.fixed_confidence]
+    heading, rows = (
+        ["", f"mean {found.unit}", "10% to 90%"],
+        [[row.label, *_pulls(row)] for row in found.fixed_confidence],
+    )
     if bound:
         heading.append("times the bound")
         rows = [

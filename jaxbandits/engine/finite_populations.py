@@ -54,10 +54,8 @@ def known_arms(algorithm: MappedAlgorithm, problem: Problem, state: RunState) ->
     return Known(everything, ~everything & (state.time >= cells) & (state.time - read >= most))
 
 
-def runs_on(algorithm: MappedAlgorithm, problem: Problem, state: RunState) -> jax.Array | bool:
-    """Return which runs may go on as far as finite populations are concerned, bool `(…)`; true for other problems."""
-    if not problem.finite:
-        return True
+def runs_on(algorithm: MappedAlgorithm, problem: Problem, state: RunState) -> jax.Array:
+    """Return which runs have cells to read, and do not pull known arms on and on, bool `(…)`; as `known_arms`."""
     known = known_arms(algorithm, problem, state)
     return ~(known.everything | known.in_vain)
 

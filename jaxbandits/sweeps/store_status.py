@@ -105,11 +105,11 @@ def as_json(path: Path, state: State) -> dict[str, Any]:
 
 
 def names_of(spec: dict[str, Any], kind: Kind) -> Any:
-    """Return the name of the algorithm or the problem of a specification, or the names of a list of them."""
+    """Return the name of the algorithm or the problem of a specification, None without one; or the names of a list."""
     tables = spec.get(kind, {})
     if isinstance(tables, list):
         return [str(table.get("label")) for table in tables]
-    return str((kind == "problem" and tables.get("label")) or tables.get("name") or tables.get("spec"))
+    return (tables.get("label") if kind == "problem" else None) or tables.get("name") or tables.get("spec")
 
 
 def pace(told: dict[str, Any]) -> dict[str, Any]:

@@ -1,18 +1,46 @@
 """Checks of the columns of a table of rewards: each must be an arm, and float32 must hold it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from jaxbandits.checks import SUMMABLE, as_single
 from jaxbandits.errors import UsageError
+from jaxbandits.io.csv_files import looks_like_number
 from jaxbandits.io.index_columns import index_like
 from jaxbandits.problems.value_range import HELD
 
-__all__ = ["check_columns", "check_scores", "refuse_indices"]
+__all__ = ["check_columns", "check_names", "check_scores", "refuse_indices"]
 
 #: Largest share of a column's standard deviation by which rounding to float32 may move a value.
 _ROUNDING = 0.1
 #: Smallest lead of the best mean, as a share of its size: sums and means in float32 are wrong by less.
 _RESOLVED = 2.0**-20
+
+
+def check_names(source: str, names: list[str], places: Sequence[int], one: str, nameless: str, twice: str) -> None:
+    """Check the names of the columns of a file, each of which is `one`: an arm or a candidate.
+
+    Args:
+        source: the name of the file.
+        names: of the columns that are arms.
+        places: where these columns are.
+        one: what a column is called.
+        nameless: what to do with a column without a name.
+        twice: why no two columns have one name.
+
+    Raises:
+        UsageError: fewer than two columns, one without a name, numbers in place of names, or a name twice.
+    """
+    if len(names) < 2:
+        raise UsageError(f"{source}: a column per {one} is needed, and two or more, got {len(names)}")
+    if "" in names:
+        raise UsageError(f"{source}: column {places[names.index('')] + 1} has no name: {nameless}")
+    if all(looks_like_number(name) for name in names):
+        few = ", ".join(names[:3])
+        raise UsageError(f"{source}: numbers where the names of the {one}s should be, {few}: the file needs a header")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{source}: there are {names.count(repeated[0])} columns {repeated[0]!r}: {twice}")
 
 
 def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:

@@ -13,12 +13,12 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
-from jaxbandits.io.csv_files import Table, looks_like_number, meant_as_number
+from jaxbandits.io.csv_files import Table, meant_as_number
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
-from jaxbandits.problems.tables.column_checks import check_columns, refuse_indices
+from jaxbandits.problems.tables.column_checks import check_columns, check_names, refuse_indices
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 from jaxbandits.random.threefry import block
 
@@ -197,17 +197,8 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
     labels = any(firsts) and not any(meant_as_number(cell) for cell in firsts)
     places = range(1 if labels else 0, len(table.header))
     names = [table.header[place] for place in places]
-    if len(names) < 2:
-        raise UsageError(f"{source}: a column per arm is needed, and two or more, got {len(names)}")
-    if "" in names:
-        nameless = places[names.index("")] + 1
-        raise UsageError(f"{source}: column {nameless} has no name: leave it out if it is an index, and name it if not")
-    if all(looks_like_number(name) for name in names):
-        raise UsageError(
-            f"{source}: numbers where the names of the arms should be, {', '.join(names[:3])}: the file needs a header"
-        )
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"{source}: there are {names.count(twice[0])} columns {twice[0]!r}: a column is an arm")
+    remedy = "leave it out if it is an index, and name it if not"
+    check_names(source, names, places, "arm", remedy, "a column is an arm")
     values = np.asarray([[table.number(line, row, place) for place in places] for line, row in table.rows])
     made = _checked(values, [f"column {name!r}" for name in names], joint, source)
     refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")

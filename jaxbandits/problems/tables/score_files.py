@@ -6,9 +6,9 @@ import numpy as np
 
 from jaxbandits.checks import SUMMABLE
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.io.csv_files import Table, looks_like_number, meant_as_number
+from jaxbandits.io.csv_files import Table, meant_as_number
 from jaxbandits.io.serialize import File
-from jaxbandits.problems.tables.column_checks import refuse_indices
+from jaxbandits.problems.tables.column_checks import check_names, refuse_indices
 
 __all__ = ["ScoreTable", "read_scores"]
 
@@ -48,18 +48,7 @@ def _wide(table: Table, item: str) -> ScoreTable:
         place for place, name in enumerate(table.header) if not (labels and place == 0) and name.lower() != item.lower()
     ]
     names = [table.header[place] for place in places]
-    if len(names) < 2:
-        raise UsageError(f"{table.source}: a column per candidate is needed, and two or more, got {len(names)}")
-    if "" in names:
-        nameless = places[names.index("")] + 1
-        raise UsageError(f"{table.source}: column {nameless} has no name: give it one, or leave it out")
-    if all(looks_like_number(name) for name in names):
-        raise UsageError(
-            f"{table.source}: numbers where the names of the candidates should be, {', '.join(names[:3])}: the file "
-            "needs a header"
-        )
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"{table.source}: there are {names.count(twice[0])} columns {twice[0]!r}: one is a candidate")
+    check_names(table.source, names, places, "candidate", "give it one, or leave it out", "one is a candidate")
     scores = np.asarray([[_score(table, line, row, place) for place in places] for line, row in table.rows])
     refuse_indices(table.source, names, scores, "leave it out, or name it in item= if it names the items")
     return ScoreTable([f"column {name!r}" for name in names], scores)
