@@ -17,6 +17,7 @@ from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.protocol_checks import check_kind
 from jaxbandits.engine.rule_checks import why_unpaddable
+from jaxbandits.engine.stacked_algorithms import as_stacked
 from jaxbandits.errors import UsageError
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem
@@ -83,7 +84,7 @@ def likely_pulls(algorithm: Rule, usual: float) -> float:
 
 def may_be_padded(algorithm: Rule, problem: Problem, count: int) -> bool:
     """Return whether a program may be padded to `count` arms; this traces the algorithm."""
-    return why_unpaddable(algorithm, problem.padded(count)) is None
+    return why_unpaddable(as_stacked(algorithm), problem.padded(count)) is None
 
 
 def why_not_anytime(algorithm: Rule) -> str:

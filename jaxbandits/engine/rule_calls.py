@@ -1,6 +1,7 @@
 """Calls of a rule's methods, which are written for one run, for one run or for R, runs last."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -120,7 +121,7 @@ def results(
     least = 1 if method is decided else rule.initial_pulls
     parts, known, padded = _arguments(rule, facts, state, least=least)
     with computed_once(rule.in_batches):
-        return results_of(_of_one(method, state), parts, known, padded, live)
+        return results_of(_of_one(method, all_exist=state.told is None), parts, known, padded, live)
 
 
 def make_step(
@@ -140,7 +141,7 @@ def make_step(
     parts, known, padded = _arguments(rule, facts, state, more)
     live = as_runs(live)
     with computed_once(rule.in_batches):
-        own = map_step(_of_one(update, state), known, padded)(live, *parts)
+        own = map_step(_of_one(update, all_exist=state.told is None), known, padded)(live, *parts)
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 
@@ -148,7 +149,7 @@ def shape_of(rule: Rule, method: Method, state: State) -> tuple[int, ...]:
     """Return the shape of a method's result for one run."""
     parts, _, _ = _arguments(rule, None, state)
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
-    return tuple(jax.eval_shape(_of_one(method, state), *one).shape)
+    return tuple(jax.eval_shape(_of_one(method, all_exist=state.told is None), *one).shape)
 
 
 def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
@@ -165,7 +166,7 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
             return jax.ShapeDtypeStruct(tuple(n + more * state.bandits for n in leaf.shape), leaf.dtype)
 
         one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
-        init, rule = _of_one(begun, state), moved(one[0], longer)
+        init, rule = _of_one(begun, all_exist=state.told is None), moved(one[0], longer)
         return jax.tree.leaves(jax.eval_shape(init, rule, jax.tree.map(longer, one[1]), *one[2:]))
 
     try:
@@ -175,12 +176,12 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
     return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
 
 
-def _of_one(method: Method, state: State) -> Callable[..., object]:
-    """Return a function of the parts that `_arguments` returns, for one run.
+@functools.lru_cache(maxsize=256)
+def _of_one(method: Method, *, all_exist: bool) -> Callable[..., object]:
+    """Return a function of the parts that `_arguments` returns, for one run; the same function for the same method.
 
     The key of a step is computed from the run's key and the time, where it is used.
     """
-    all_exist = state.told is None
 
     def one(
         rule: Rule, arms: Arms, words: tuple[jax.Array, jax.Array], more: tuple[object, ...], own: OwnState

@@ -19,14 +19,19 @@ from jaxbandits.engine.protocol_checks import check_methods, is_registered
 from jaxbandits.engine.value_ranges import Facts, ranges_of_values
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_like", "stack_algorithms"]
+__all__ = ["as_stacked", "check_like", "stack_algorithms"]
 
 
 def check_like(algorithms: Sequence[Rule], problem: Problem, key: jax.Array) -> None:
     """Check the methods and the numbers of compatible algorithms, as `check_methods` does of one."""
     if not is_registered(algorithms[0]):
         _stacked(algorithms)  # checks that runs can compute with the type of each number
-        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms[:1])), problem, key)
+        check_methods(as_stacked(algorithms[0]), problem, key)
+
+
+def as_stacked(algorithm: Rule) -> Rule:
+    """Return an algorithm of one cell with the types of numbers that runs compute with, leaves `()`."""
+    return jax.tree.map(lambda leaf: leaf[..., 0], _stacked([algorithm]))
 
 
 def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None) -> MappedAlgorithm:

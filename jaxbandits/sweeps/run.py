@@ -19,11 +19,13 @@ from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
 from jaxbandits.sweeps.stored_runs import Listeners
 from jaxbandits.sweeps.time_limit import TimeLimit, seconds_of
+from jaxbandits.transform import traced_once
 
 __all__ = ["simulate", "sweep"]
 
 
 @own_settings()
+@traced_once()
 def sweep(
     algorithm: Any,
     problem: Any,

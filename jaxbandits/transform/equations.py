@@ -94,8 +94,10 @@ def results_of(
     def of_leaves(*leaves: jax.Array) -> object:
         return function(*jax.tree.unflatten(tree, leaves))
 
-    closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
-    padding = None if padded is None else padded.followed(of_leaves, one)
+    # Plans are traced on no devices, programs on some: what JAX writes of them into operations would differ.
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
+        closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
+        padding = None if padded is None else padded.followed(function, tree, one)
     inputs = [_input(x, k) for x, k in zip(leaves, known or [Known()] * len(leaves), strict=True)]
     values = evaluate(closed.jaxpr, closed.consts, inputs, runs, padding, Computed(live))
     shapes, out_tree = jax.tree.flatten(results)

@@ -7,14 +7,17 @@ program is refused here, and compiled for each number of arms.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.tree_util import PyTreeDef
 
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
 from jaxbandits.transform.operation import Value
+from jaxbandits.transform.traced_once import once
 
 __all__ = ["Padded", "Padding", "UnpaddableError"]
 
@@ -147,13 +150,19 @@ class Padded(NamedTuple):
     axes: Sequence[tuple[int, ...]]  # of each leaf of the arguments, in one run
     bandits: int = 1  # how many share the arms: their number is then a multiple of it
 
-    def followed(self, function: Callable[..., object], leaves: Sequence[jax.ShapeDtypeStruct]) -> Padding:
-        """Trace a function of these leaves, of one run, for other numbers of arms.
+    def followed(
+        self, function: Callable[..., object], tree: PyTreeDef, leaves: Sequence[jax.ShapeDtypeStruct]
+    ) -> Padding:
+        """Trace a function of one run, whose arguments are a tree of these leaves, for other numbers of arms.
 
         Raises:
             UnpaddableError: it fails there.
         """
         programs = []
+
+        def of_leaves(*leaves: jax.Array) -> object:
+            return function(*jax.tree.unflatten(tree, leaves))
+
         sizes = tuple(size * self.bandits for size in _other_sizes(self.width // self.bandits))
         for size in sizes:
 
@@ -164,8 +173,9 @@ class Padded(NamedTuple):
                 jax.ShapeDtypeStruct(tuple(length(n) if i in axes else n for i, n in enumerate(leaf.shape)), leaf.dtype)
                 for leaf, axes in zip(leaves, self.axes, strict=True)
             ]
+            key = (function, tree, tuple((leaf.shape, leaf.dtype) for leaf in longer))
             try:
-                programs.append(jax.make_jaxpr(function)(*longer))
+                programs.append(once(key, functools.partial(jax.make_jaxpr(of_leaves), *longer)))
             except Exception as error:
                 raise UnpaddableError(f"with {size} arms it fails: {error}") from error
         jaxprs, consts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
