@@ -103,7 +103,7 @@ def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
         (6, 3, 0.0, "bernoulli"),
         (50, 1, 0.0, "bernoulli"),
         (50, 10, 0.05, "bernoulli"),
-        (30, 4, 0.3, "bernoulli"),
+        pytest.param(30, 4, 0.3, "bernoulli", marks=pytest.mark.slow),
         (50, 25, 0.0, "gaussian"),
         (20, 5, 0.2, "gaussian"),
         (50, 1, 0.0, "poisson"),
@@ -122,7 +122,15 @@ def test_the_optimum_is_certified(arms, m, epsilon, family):
     assert above == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize(("arms", "m", "epsilon"), [(6, 1, 0.0), (30, 1, 0.1), (7, 3, 0.0), (20, 5, 0.05)])
+@pytest.mark.parametrize(
+    ("arms", "m", "epsilon"),
+    [
+        (6, 1, 0.0),
+        pytest.param(30, 1, 0.1, marks=pytest.mark.slow),
+        pytest.param(7, 3, 0.0, marks=pytest.mark.slow),
+        (20, 5, 0.05),
+    ],
+)
 def test_the_optimum_is_certified_for_normal_arms_of_different_variances(arms, m, epsilon):
     rng = np.random.default_rng(arms)
     means, sd = rng.normal(size=arms), np.exp(rng.uniform(-2, 2, arms))
