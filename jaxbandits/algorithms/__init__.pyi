@@ -23,6 +23,9 @@ from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
+from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
+from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -49,12 +52,14 @@ from jaxbandits.algorithms.uniform_sampling.union_bound import UnionBound as Uni
 
 __all__ = [
     "APT",
+    "APTG",
     "CLUCB",
     "EBTC",
     "EBTCI",
     "KLLUCB",
     "KUBE",
     "LUCB",
+    "LUCBG",
     "MABPPR",
     "RCB",
     "RCBAIR",
@@ -76,6 +81,7 @@ __all__ = [
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",
+    "HDoC",
     "HoeffdingRace",
     "ImprovedTopK",
     "KLRace",

@@ -17,7 +17,7 @@ from jax.tree_util import PyTreeDef
 
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
 from jaxbandits.transform.operation import Value
-from jaxbandits.transform.traced_once import once
+from jaxbandits.transform.shared_traces import once
 
 __all__ = ["Padded", "Padding", "UnpaddableError"]
 

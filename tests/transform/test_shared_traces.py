@@ -5,7 +5,7 @@ import collections
 import jax.numpy as jnp
 
 import jaxbandits as jb
-from jaxbandits.transform.traced_once import once, traced_once
+from jaxbandits.transform.shared_traces import once, traced_once
 
 
 def test_kept_until_the_last_block_ends() -> None:

@@ -1,0 +1,1 @@
+"""Rules for the arms above a threshold."""
