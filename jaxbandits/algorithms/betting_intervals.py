@@ -1,14 +1,23 @@
-"""Intervals of the arms' means by betting, for rules that stop or drop arms by confidence intervals.
+"""Intervals of the arms' means by betting or by Serfling's bounds, for rules that decide by confidence intervals.
 
-A rule has a field `radius`, which is one of `RADII`. With `hoeffding` it has the intervals of its paper. The other two
-are confidence sequences (`jaxbandits/statistics/betting.py`): they need rewards in [0, b], and see them one at a time.
+A rule has a field `radius`, which is one of `RADII`. With `hoeffding` it has the intervals of its paper. The others
+need rewards in [0, b], and see them one at a time.
 
-Each of K arms has the level ln(2 K / delta), so each side of its interval ever fails with probability at most
-delta / (2 K). By a union bound all intervals hold at all times with probability at least 1 - delta, for every way of
-sampling. The intervals of all times hold together, so each is cut to those before it.
+* `empirical-bernstein` and `betting` are confidence sequences (`jaxbandits/statistics/betting.py`). Each of K arms has
+  the level ln(2 K / delta), so each side of its interval ever fails with probability at most delta / (2 K).
+* `serfling` and `bernstein-serfling` are for finite populations (`jaxbandits/statistics/serfling_radii.py`). Their
+  bounds hold at one number of items. Of C cells each has the level ln(2 C / delta): a union over all arms and all
+  numbers of items.
+
+All intervals then hold at all times with probability at least 1 - delta, for every way of sampling. So each is cut to
+those before it.
+
+Where arms are finite populations (`arms.cells`), all of them know it. Bets are against the conditional mean of the next
+item. The items that were not read lie in [0, b], which bounds the mean, too. Once all items have been read the interval
+is the mean, whatever it was before: two equal means are then 0 apart, and a rule ends where U_l - L_h <= epsilon.
 """
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -22,10 +31,14 @@ from jaxbandits.compilers.xla_cpu import materialize
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.betting import BettingSequence, HedgedCapital, PlugInBernstein
+from jaxbandits.statistics.serfling_radii import BernsteinSerfling, HoeffdingSerfling
 
 __all__ = [
+    "OF_POPULATIONS",
     "RADII",
     "Intervals",
+    "are_apart",
+    "bounds_of",
     "first_intervals",
     "first_sequences",
     "level_of",
@@ -37,28 +50,45 @@ __all__ = [
 A = TypeVar("A", bound=Any)
 T = TypeVar("T")
 
-_SEQUENCES: dict[str, type[PlugInBernstein] | type[HedgedCapital]] = {
+_SEQUENCES: dict[str, Any] = {
     "empirical-bernstein": PlugInBernstein,
     "betting": HedgedCapital,
+    "serfling": HoeffdingSerfling,
+    "bernstein-serfling": BernsteinSerfling,
 }
-#: The intervals of a rule: of its paper, or by betting.
+#: The intervals of a rule: of its paper, or others.
 RADII = ("hoeffding", *_SEQUENCES)
+#: Those that are for finite populations only.
+OF_POPULATIONS = ("serfling", "bernstein-serfling")
+
+
+Sequence: TypeAlias = BettingSequence | HoeffdingSerfling
+#: Pulls, sum of rewards and number of items of arms; None in place of the last, where arms are no finite populations.
+_Seen: TypeAlias = tuple[jax.Array, jax.Array, jax.Array | None]
 
 
 class Intervals(NamedTuple):
     """What is kept of each arm, and what follows from it."""
 
-    sequences: BettingSequence  # (K, …)
+    sequences: Sequence  # (K, …)
     lower: jax.Array  # float32 (K,), in units of rewards
     upper: jax.Array  # float32 (K,)
 
 
-def level_of(arms: Arms, delta: Numeric) -> jax.Array:
-    """Return ln(2 K / delta), float32 `()`."""
-    return jnp.log(2.0 * arms.count) - log_of(delta)
+def level_of(arms: Arms, delta: Numeric, radius: str = "betting") -> jax.Array:
+    """Return ln(2 K / delta), or ln(2 C / delta) where a radius holds at one number of items; float32 `()`."""
+    if radius not in OF_POPULATIONS:
+        return jnp.log(2.0 * arms.count) - log_of(delta)
+    assert arms.cells is not None
+    return jnp.log(2.0 * jnp.sum(arms.cells)) - log_of(delta)
 
 
-def first_sequences(radius: str, arms: Arms, b: jax.Array, level: jax.Array) -> BettingSequence:
+def are_apart(arms: Arms, distance: jax.Array, epsilon: Numeric) -> jax.Array:
+    """Return whether U_l - L_h is below epsilon, or, where intervals may be points, at most epsilon."""
+    return distance < epsilon if arms.cells is None else distance <= epsilon
+
+
+def first_sequences(radius: str, arms: Arms, b: jax.Array, level: jax.Array) -> Sequence:
     """Return the sequences after one pull of every arm.
 
     Args:
@@ -68,46 +98,65 @@ def first_sequences(radius: str, arms: Arms, b: jax.Array, level: jax.Array) -> 
         level: float32 `()`, the level of the bets.
     """
     reward = arms.total / b
-    return _SEQUENCES[radius].start(reward.shape).after(reward, arms.pulls, reward, level)
+    found: Sequence = _SEQUENCES[radius].start(reward.shape).after(reward, arms.pulls, reward, level, arms.cells)
+    return found
 
 
 def next_sequences(
-    sequences: BettingSequence, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, level: jax.Array
-) -> BettingSequence:
+    sequences: Sequence, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, level: jax.Array
+) -> Sequence:
     """Return the sequences after one more reward of an arm, `()` each; `arms` include it. Others as before."""
     return _put(sequences, arm, _after(_of_arm(sequences, arm), arms, arm, reward, b, level))
 
 
 def first_intervals(radius: str, arms: Arms, b: jax.Array, delta: Numeric) -> Intervals:
     """Return the intervals after one pull of every arm."""
-    level = level_of(arms, delta)
+    level = level_of(arms, delta, radius)
     sequences = first_sequences(radius, arms, b, level)
-    lower, upper = sequences.bounds(level)
-    return Intervals(sequences, b * lower, b * upper)
+    return Intervals(sequences, *bounds_of(sequences, _seen(arms), b, level))
 
 
 def next_intervals(
-    before: Intervals, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, delta: Numeric
+    radius: str, before: Intervals, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, delta: Numeric
 ) -> Intervals:
     """Return the intervals after one more reward of an arm, or of each of several, int32 and float32 `()` or `(P,)`."""
-    level, new = level_of(arms, delta), before
+    level, new = level_of(arms, delta, radius), before
     for slot in np.ndindex(arm.shape):
         old = _of_arm(new, arm[slot])
         sequence = _after(old.sequences, arms, arm[slot], reward[slot], b, level)
-        lower, upper = sequence.bounds(level)
-        sequence = sequence.narrowed(lower, upper)
-        own = Intervals(sequence, jnp.maximum(old.lower, b * lower), jnp.minimum(old.upper, b * upper))
-        new = _put(new, arm[slot], own)
+        sequence = sequence.narrowed(*sequence.bounds(level))
+        own = bounds_of(sequence, _of_arm(_seen(arms), arm[slot]), b, level, (old.lower, old.upper))
+        new = _put(new, arm[slot], Intervals(sequence, *own))
     return new
+
+
+def bounds_of(
+    sequences: Sequence, seen: _Seen, b: jax.Array, level: jax.Array, before: tuple[jax.Array, jax.Array] | None = None
+) -> tuple[jax.Array, jax.Array]:
+    """Return the ends of intervals, in units of rewards, cut to those before; means once all items have been read."""
+    (pulls, total, cells), (lower, upper) = seen, sequences.bounds(level)
+    lower, upper = b * lower, b * upper
+    if before is not None:
+        lower, upper = jnp.maximum(before[0], lower), jnp.minimum(before[1], upper)
+    if cells is None:
+        return lower, upper
+    mean, unread, least = total / pulls, jnp.maximum(cells - pulls, 0), total / cells
+    lower = jnp.where(unread == 0, mean, jnp.maximum(lower, least))
+    return lower, jnp.where(unread == 0, mean, jnp.minimum(upper, least + b * (unread / cells)))
 
 
 def with_bounded_rewards(algorithm: A, problem: Problem) -> A:
     """Check that all rewards of a problem lie in [0, b], and set b if the algorithm has none.
 
     Raises:
-        UsageError: they are not known to lie there.
+        UsageError: they are not known to lie there; or intervals for finite populations, on another problem.
     """
-    name = type(algorithm).__name__
+    name, radius = type(algorithm).__name__, algorithm.given("radius")
+    if radius in OF_POPULATIONS and not problem.finite:
+        raise UsageError(
+            f"{name}: radius={radius} is for score matrices, whose items are read once each, and {problem.name} is "
+            "none: use radius=betting"
+        )
     if not problem.in_interval:
         raise UsageError(f"{name} by betting needs rewards in [0, b]; those of {problem.name} have no largest value")
     algorithm = with_range_from_zero(algorithm, problem)
@@ -121,12 +170,16 @@ def with_bounded_rewards(algorithm: A, problem: Problem) -> A:
 
 
 def _after(
-    sequence: BettingSequence, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, level: jax.Array
-) -> BettingSequence:
+    sequence: Sequence, arms: Arms, arm: jax.Array, reward: jax.Array, b: jax.Array, level: jax.Array
+) -> Sequence:
     """Return the sequence of one arm after a reward."""
-    number, total = _of_arm((arms.pulls, arms.total), arm)
-    after: BettingSequence = materialize(type(sequence).after, sequence, reward / b, number, total / b, level)  # type: ignore[assignment]
+    number, total, cells = _of_arm(_seen(arms), arm)
+    after: Sequence = materialize(type(sequence).after, sequence, reward / b, number, total / b, level, cells)  # type: ignore[assignment]
     return after
+
+
+def _seen(arms: Arms) -> _Seen:
+    return arms.pulls, arms.total, arms.cells
 
 
 def _of_arm(every: T, arm: jax.Array) -> T:

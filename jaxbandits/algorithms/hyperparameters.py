@@ -175,8 +175,13 @@ class Hyperparameters:
         """Check that rewards may come one at a time from outside, as in a live experiment.
 
         Raises:
-            UsageError: the algorithm needs earlier rewards again, or the true gaps.
+            UsageError: the algorithm needs earlier rewards again, the true gaps, or the numbers of items.
         """
+        if "serfling" in (self.given("radius") or ""):
+            raise UsageError(
+                f"{type(self).__name__}: radius={self.given('radius')} needs the number of items of each arm, which a "
+                "live experiment does not know: use radius=betting"
+            )
         if self.oracle:
             raise UsageError(
                 f"{type(self).__name__} computes its exploration parameter from the true means, which a live "

@@ -54,6 +54,8 @@ class Arms(ToldCosts):
         b: float32 `()`, what `reward_range` returns; None if rewards have no range.
         squares: float32 `(K,)`, sum of the squared deviations of the rewards from their mean, for `variance`; None if
             they are not kept.
+        cells: int32 `(K,)`, how many items each arm has, where arms are finite populations whose items are read once
+            (`jb.matrix`). None on other problems, and for rules that eliminate arms.
         costs: the data of `mean_cost`, `total_cost` and `spent`; None if they are not kept.
         own: the rule's state, in the result of `jb.run` and for metrics; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
@@ -86,6 +88,7 @@ class Arms(ToldCosts):
     mean: Any = None
     inverse_root: Any = None
     squares: jax.Array | None = None
+    cells: jax.Array | None = None
     costs: ArmCosts | None = None
     own: OwnState = None
     answer: jax.Array | None = None

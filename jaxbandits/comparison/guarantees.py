@@ -49,7 +49,12 @@ def lower_bound(problem: Problem, delta: float | None, epsilon: float, m: int) -
 
 
 def holds_without_replacement(algorithm: Rule) -> bool:
-    """Return whether the proof of an algorithm's confidence covers finite populations, of which cells are read once."""
+    """Return whether the proof of an algorithm's confidence covers finite populations, of which cells are read once.
+
+    Intervals by betting and Serfling's know the population (`jaxbandits/algorithms/betting_intervals.py`).
+    """
+    if algorithm.bets:
+        return True
     fields = [field for field in dataclasses.fields(algorithm) if field.name not in _FREE]
     usual = all(vars(algorithm)[field.name] == field.default for field in fields)
     return usual and REGISTRY.name_of(type(algorithm)) in _BY_UNION

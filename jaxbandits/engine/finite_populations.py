@@ -11,13 +11,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max, fast_min
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
-from jaxbandits.engine.rule_states import RunState
+from jaxbandits.engine.rule_states import RuleState, RunState
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Known", "known_arms", "runs_on", "stop_of_block"]
+__all__ = ["Known", "exact_answer", "known_arms", "runs_on", "stop_of_block"]
 
 #: Pulls of known arms after which a run is truncated: this number, or this multiple of all cells if that is more.
 _FEW, _TIMES = 10_000, 10
@@ -52,6 +53,26 @@ def known_arms(algorithm: MappedAlgorithm, problem: Problem, state: RunState) ->
     everything = read >= cells
     most = fast_max(jnp.int32(_FEW), fast_min(cells, NO_LIMIT // _TIMES) * _TIMES)
     return Known(everything, ~everything & (state.time >= cells) & (state.time - read >= most))
+
+
+def exact_answer(state: RuleState, answer: jax.Array) -> jax.Array:
+    """Return a rule's answer; once all cells have been read, as many arms, those with the largest means.
+
+    A rule may answer by indices, by its most pulled arm or by an earlier look, and these can err after a full read.
+
+    Args:
+        state: the state of one run, or of R.
+        answer: bool `(K, …)`, by places.
+    """
+    cells, known = state.cells, state.statistics
+    if cells is None or state.spent is not None:  # no cells, or no means
+        return answer
+    everything = ~arms.any_arm((known.pulls < cells) & state.exists)
+    places, exist = (
+        jnp.broadcast_to(x, answer.shape) for x in (arms.index(state.places, state.time.shape), state.exists)
+    )
+    best = ranking.top_mask(known.mean, arms.total(answer.astype(jnp.int32)), places, exist)
+    return jnp.where(everything, best, answer)
 
 
 def runs_on(algorithm: MappedAlgorithm, problem: Problem, state: RunState) -> jax.Array:

@@ -19,6 +19,7 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.compilers.unroll_arms import fuse_outputs
 from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.engine import rule_batches as batches
+from jaxbandits.engine.finite_populations import exact_answer
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
 from jaxbandits.engine.reached_arms import decisions
@@ -156,7 +157,7 @@ class MappedRule(MappedAlgorithm):
 
     def recommend(self, state: RuleState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, in the problem's order."""
-        return state.by_arm(self.answer(state) & state.exists)
+        return state.by_arm(exact_answer(state, self.answer(state) & state.exists))
 
     def state_of(self, state: RuleState) -> Arms:
         """Return the part of a state that a user sees."""

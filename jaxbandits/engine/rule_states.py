@@ -43,6 +43,7 @@ class RuleState(PlacedArms):
     statistics: ArmStatistics
     b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
     count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
+    cells: jax.Array | None  # int32 (K, …): items of each arm of a finite population; None on other problems
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
     known: jax.Array | None  # int32 (…): arms pulled so far, the first places; None where all are pulled first
     costs: ArmCosts | None  # the costs of pulls; None where the rule takes none
@@ -129,10 +130,13 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         count = over_arms.total(jnp.broadcast_to(problem.mask, (problem.arms, *shape)).astype(jnp.int32))
     order = order_of(rule, problem, key, count)
     b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
+    cells = jnp.broadcast_to(problem.cells, (problem.arms, *shape)) if problem.finite else None
+    if cells is not None and order is not None:
+        cells = order.by_place(cells)
     nothing = jnp.zeros(shape, jnp.int32)
     known = _not_folded(_first_statistics(rule, problem, key, count, order), key)
     return RuleState(
-        statistics=known, b=b, count=count, order=order, own=None,
+        statistics=known, b=b, count=count, cells=cells, order=order, own=None,
         words=key_words(key), steps=nothing if rule.in_batches else None,
         idle=nothing if rule.in_batches else None, fault=nothing,
         wanted=None, drawn=nothing if rule.slots != 1 else None,
@@ -206,11 +210,11 @@ def arms_of(state: RuleState | EliminationState) -> Arms:
     count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.told is None else state.told
     if state.spent is not None:
         nothing = jnp.zeros(known.pulls.shape, known.total.dtype)
-        return Arms(pulls=known.pulls, time=known.time, count=count, b=state.b, total=nothing)
+        return Arms(pulls=known.pulls, time=known.time, count=count, b=state.b, total=nothing, cells=state.cells)
     return Arms(
         pulls=known.pulls, mean=known.mean, inverse_root=known.inverse_root, total=known.total, time=known.time,
         count=count, b=state.b, squares=None if squares is None else squares.high, bandits=state.bandits,
-        costs=state.costs,
+        costs=state.costs, cells=state.cells,
     )  # fmt: skip
 
 
@@ -236,6 +240,7 @@ def shown(
     )
     return dataclasses.replace(
         arms, pulls=state.pulls, mean=mean, inverse_root=root, total=state.by_arm(arms.total), squares=squares,
+        cells=None if arms.cells is None else state.by_arm(arms.cells),
         costs=None if arms.costs is None else arms.costs.moved(state.by_arm),
         own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended,
     )  # fmt: skip

@@ -67,6 +67,7 @@ def what_is_known(arms: Arms, rule: Rule, least: int, reward_range: Range | None
         "time": (least, MAX_COUNT),
         "count": (1, len(arms)),
         "b": reward_range,
+        "cells": (1, MAX_COUNT),
         "costs.mean": (0.0, LARGEST_MEAN),
         "squares": (0.0, LARGEST_SQUARE * 2.0**31),
     }

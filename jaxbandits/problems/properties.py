@@ -1,7 +1,7 @@
 """Properties of a problem besides its rewards, with defaults that hold for most families."""
 
 import abc
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import jax
 import numpy as np
@@ -86,6 +86,12 @@ class Facts(abc.ABC):
     def tail_index(self) -> np.ndarray:
         """Return the order below which moments are finite, float64 `(K,)`."""
         return np.full(self.arms, np.inf)
+
+    if TYPE_CHECKING:  # a field of finite populations: a property would become its default
+
+        @property
+        def cells(self) -> jax.Array:
+            """Return how many cells each arm of a finite population has, int32 `(K, …)`."""
 
     def evaluations(self, pulls: jax.Array) -> jax.Array:
         """Return how many cells of finite populations were read in pulls `(K, …)` of the arms, int32 `(…)`."""

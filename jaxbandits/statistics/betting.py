@@ -36,6 +36,11 @@ concave, and so is the sum. The straight line between the ends is therefore neve
 mean is left out only where the line reaches the level: the guarantee is exact for every mean, not only for the ends.
 Nothing is assumed about the shape of the set that is left; the interval is its hull.
 
+**Without replacement.** Let X_1, X_2, … be the N values of a finite population with mean m, in a random order. The next
+one has the conditional mean m_t = (N m - sum_{i<t} X_i) / (N - t + 1) (Waudby-Smith, Ramdas 2020, "Confidence sequences
+for sampling without replacement", NeurIPS). Both sequences then bet against m_t in place of m. It is affine in m, so
+the proofs are the same, and the bound of a cell too. The interval of PrPl-EB has the bets l_t N / (N - t + 1).
+
 The grid is a window. It begins as [0, 1]. When the interval lies in one half of the window, that half becomes the
 window, and each of its cells becomes two. The new ends begin with the value of the line, which is not above the
 capital. All means outside the window were left out at an earlier time. So the cells stay small compared with the
@@ -76,7 +81,9 @@ class PlugInBernstein(NamedTuple):
         """Return the sums before the first reward."""
         return cls(CompensatedSum.of(jnp.zeros((*shape, 4))))
 
-    def after(self, reward: jax.Array, number: jax.Array, total: jax.Array, level: jax.Array) -> Self:
+    def after(
+        self, reward: jax.Array, number: jax.Array, total: jax.Array, level: jax.Array, cells: jax.Array | None = None
+    ) -> Self:
         """Return the sums after one more reward.
 
         Args:
@@ -84,11 +91,16 @@ class PlugInBernstein(NamedTuple):
             number: int32 `(…)`, its number, from 1.
             total: float32 `(…)`, the sum of the rewards with this one.
             level: float32 `()` or `(…)`, log(2 / alpha) of the bets.
+            cells: int32 `(…)`, N of a finite population that is read without replacement; None with replacement.
         """
         bet, now, before = _bet(self.sums.high[..., 0], reward, number, total, level)
         bet = jnp.minimum(bet, _MOST)
         paid = log1pmx(-bet, 1 - bet) * (before * before)
-        terms = (x[..., None] for x in (bet, bet * reward, paid))
+        won = bet * reward
+        if cells is not None:
+            growth, read = _unread(reward, number, total, cells)
+            bet, won = bet * growth, bet * (reward + growth * read)
+        terms = (x[..., None] for x in (bet, won, paid))
         return type(self)(self.sums.plus(functools.reduce(_beside, enumerate(terms, 1), now[..., None] ** 2)))
 
     def bounds(self, level: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -124,13 +136,21 @@ class HedgedCapital(NamedTuple):
         spread, capital = (CompensatedSum.of(jnp.zeros(n)) for n in (shape, (*shape, 2, 2, cells)))
         return cls(spread, capital, jnp.zeros(shape), jnp.ones(shape))
 
-    def after(self, reward: jax.Array, number: jax.Array, total: jax.Array, level: jax.Array) -> Self:
+    def after(
+        self, reward: jax.Array, number: jax.Array, total: jax.Array, level: jax.Array, cells: jax.Array | None = None
+    ) -> Self:
         """Return the capitals after one more reward; the arguments are those of `PlugInBernstein.after`."""
         bet, now, _ = _bet(self.spread.high, reward, number, total, level)
+        ends, other = self._means(jnp.arange(2)), self._means(1 - jnp.arange(2))
+        if cells is not None:
+            growth, read = (x[..., None, None] for x in _unread(reward, number, total, cells))
+            ends, other = growth * (ends - read), growth * (other - read)
         bet, reward = bet[..., None, None, None], reward[..., None, None, None]
-        ends, side = self._means(jnp.arange(2))[..., None, :, :], jnp.arange(2).reshape(2, 1, 1)
+        ends, side = ends[..., None, :, :], jnp.arange(2).reshape(2, 1, 1)
         sign = 1.0 - 2 * side  # K+ bets on m, and K- on 1 - m
-        room = side + sign * self._means(1 - jnp.arange(2))[..., :, None, :]  # the largest m, or 1 - m, of the cell
+        room = side + sign * other[..., :, None, :]  # the largest m, or 1 - m, of the cell
+        if cells is not None:
+            room = jnp.maximum(room, _LEAST)  # what was read excludes all means of the cell
         gains = jnp.log1p(sign * jnp.minimum(bet, _MOST / room) * (reward - ends))
         return self._replace(spread=self.spread.plus(now * now), capital=self.capital.plus(gains))
 
@@ -194,6 +214,12 @@ def _bet(
     t = number.astype(jnp.float32)
     bet = jnp.sqrt(2 * level / ((0.25 + spread) * jnp.log1p(t)))  # spread_{t-1} t is the sum
     return bet, reward - (0.5 + total) / (t + 1), reward - (0.5 + (total - reward)) / t
+
+
+def _unread(reward: jax.Array, number: jax.Array, total: jax.Array, cells: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return N / (N - t + 1) and the sum of the earlier rewards over N: m_t is the first times m less the second."""
+    size = cells.astype(jnp.float32)
+    return size / jnp.maximum(cells - number + 1, 1), (total - reward) / size
 
 
 def _beside(others: jax.Array, numbered: tuple[int, jax.Array]) -> jax.Array:

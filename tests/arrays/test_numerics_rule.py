@@ -40,6 +40,7 @@ OF_RULES = {
     "statistics/exponential_families.py", "statistics/glr_boundaries.py", "statistics/optimal_proportions.py",
     "statistics/glr.py", "statistics/posterior_tilts.py", "statistics/posteriors.py",
     "statistics/glr_unknown_variance.py", "statistics/betting.py",
+    "statistics/serfling_radii.py",
 }  # fmt: skip
 AFTERWARDS = "after the runs"
 NOT_A_NUMBER = "NaN stays NaN, as a user's program may have it"

@@ -3,6 +3,7 @@
 Kalyanakrishnan, Tewari, Auer, Stone (2012), "PAC subset selection in stochastic multi-armed bandits", ICML.
 """
 
+from collections.abc import Mapping
 from typing import Self
 
 import jax
@@ -35,9 +36,10 @@ class LUCB(LUCBRounds):
 
     With `radius` the intervals are others, which adapt to how much the rewards vary (Waudby-Smith, Ramdas 2024):
     `empirical-bernstein` or the narrower and costlier `betting`. They are confidence sequences at ln(2 K / delta), so
-    all hold at all times with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). When
-    U_l - L_h < epsilon, no arm left out is then better than a returned one by epsilon or more: the guarantee is the
-    same. It needs rewards in [0, b]; `exploration` is not used.
+    all hold at all times with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). On a score
+    matrix they know that each item is read once, as `serfling` and `bernstein-serfling` do, which exist there only.
+    When U_l - L_h < epsilon, no arm left out is then better than a returned one by epsilon or more: the guarantee is
+    the same. It needs rewards in [0, b]; `exploration` is not used.
 
     Attributes:
         epsilon: accuracy, not negative.
@@ -45,10 +47,12 @@ class LUCB(LUCBRounds):
         m: arms to return, 1 <= m < K.
         b: range of the rewards; None takes the problem's.
         exploration: `lucb1` or `kl2013`.
-        radius: `hoeffding`, `empirical-bernstein` or `betting`.
+        radius: `hoeffding`, `empirical-bernstein` or `betting`; on score matrices also `serfling` or
+            `bernstein-serfling`.
 
     Raises:
-        UsageError: a value outside its range; by betting, rewards that are not known to lie in [0, b].
+        UsageError: a value outside its range; with another radius than `hoeffding`, rewards that are not known to lie
+            in [0, b], or a radius for score matrices on another problem.
 
     Example:
         >>> ds = jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
@@ -65,6 +69,11 @@ class LUCB(LUCBRounds):
         answers="m",
         tolerance="epsilon",
     )
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Add the Hoeffding-Serfling radius on score matrices."""
+        return (*cls.traits.variants, {"radius": "serfling"}) if problem.finite else cls.traits.variants
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
@@ -96,7 +105,8 @@ class LUCB(LUCBRounds):
         new = super().update(state, arms, arm, reward)
         if new.intervals is None:
             return new
-        return new._replace(intervals=next_intervals(new.intervals, arms, arm, reward, self.range_of(arms), self.delta))
+        b = self.range_of(arms)
+        return new._replace(intervals=next_intervals(self.radius, new.intervals, arms, arm, reward, b, self.delta))
 
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
         """Return h and l by b sqrt(beta / (2 N)), or by betting."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.betting_intervals import Intervals
+from jaxbandits.algorithms.betting_intervals import Intervals, are_apart
 from jaxbandits.algorithms.largest_arms import exchange, is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
@@ -69,7 +69,7 @@ class LUCBRounds(Rule):
 
     def done(self, state: LUCBState, arms: Arms) -> jax.Array:
         """Return whether U_l - L_h < epsilon."""
-        return self.rivals(state, arms).distance < self.epsilon
+        return are_apart(arms, self.rivals(state, arms).distance, self.epsilon)
 
     def recommend(self, state: LUCBState, arms: Arms) -> jax.Array:
         """Return the m largest means."""

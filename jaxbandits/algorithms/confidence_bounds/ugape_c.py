@@ -14,6 +14,7 @@ from jaxbandits import theory
 from jaxbandits.algorithms.betting_intervals import (
     RADII,
     Intervals,
+    are_apart,
     first_intervals,
     next_intervals,
     with_bounded_rewards,
@@ -48,9 +49,10 @@ class UGapEc(Rule):
 
     With `radius` the intervals are others, which adapt to how much the rewards vary (Waudby-Smith, Ramdas 2024):
     `empirical-bernstein` or the narrower and costlier `betting`. They are confidence sequences at ln(2 K / delta), so
-    all hold at all times with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). The index
-    B_J(t) then bounds the regret of J(t) (Lemma 1 needs no more), and the guarantee is the same. It needs rewards in
-    [0, b]; `c` is not used.
+    all hold at all times with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). On a score
+    matrix they know that each item is read once, as `serfling` and `bernstein-serfling` do, which exist there only. The
+    rule then pulls no candidate whose items are all read. The index B_J(t) bounds the regret of J(t) (Lemma 1 needs no
+    more), and the guarantee is the same. It needs rewards in [0, b]; `c` is not used.
 
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
@@ -59,10 +61,12 @@ class UGapEc(Rule):
         c: exploration parameter; the guarantee is for 1/2.
         variance: UGapE-V.
         b: range of the rewards; None takes the problem's.
-        radius: `hoeffding`, `empirical-bernstein` or `betting`.
+        radius: `hoeffding`, `empirical-bernstein` or `betting`; on score matrices also `serfling` or
+            `bernstein-serfling`.
 
     Raises:
-        UsageError: a value outside its range; by betting, rewards that are not known to lie in [0, b].
+        UsageError: a value outside its range; with another radius than `hoeffding`, rewards that are not known to lie
+            in [0, b], or a radius for score matrices on another problem.
 
     Example:
         >>> ds = jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
@@ -122,7 +126,8 @@ class UGapEc(Rule):
         """Return the state after a reward."""
         if state.intervals is None:
             return state
-        return _State(next_intervals(state.intervals, arms, arm, reward, self._range_of(arms), self.delta))
+        b = self._range_of(arms)
+        return _State(next_intervals(self.radius, state.intervals, arms, arm, reward, b, self.delta))
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
         """Return I(t)."""
@@ -131,7 +136,7 @@ class UGapEc(Rule):
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether B_J(t) < epsilon (Figure 1)."""
-        return self._selection(state, arms).worst < self.epsilon
+        return are_apart(arms, self._selection(state, arms).worst, self.epsilon)
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """Return J(t)."""

@@ -20,7 +20,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.betting_intervals import first_sequences, level_of, next_sequences, with_bounded_rewards
+from jaxbandits.algorithms.betting_intervals import (
+    are_apart,
+    bounds_of,
+    first_sequences,
+    level_of,
+    next_sequences,
+    with_bounded_rewards,
+)
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
@@ -137,7 +144,8 @@ class GLRStopped(PairwiseStatistic, Rule):
     def done(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
         if self.stopping == words.BETTING:
-            return self._distance(state, arms) < (0 if isinstance(self.epsilon, StaticInt) else self.epsilon)
+            epsilon = 0 if isinstance(self.epsilon, StaticInt) else self.epsilon
+            return are_apart(arms, self._distance(state, arms), epsilon)
         threshold = THRESHOLDS[self.threshold_word]
         events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
         return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
@@ -181,10 +189,10 @@ class GLRStopped(PairwiseStatistic, Rule):
 
     def _distance(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return U_l - L_h by betting, float32 `()`: by how much an arm left out may be better than a returned one."""
-        lower, upper = state.parted.bounds(level_of(arms, self.delta))
+        seen, b = (arms.pulls, arms.total, arms.cells), self.range_of(arms)
+        lower, upper = bounds_of(state.parted, seen, b, level_of(arms, self.delta))
         answer = self.recommend(state, arms)
-        apart = jnp.max(jnp.where(answer, -jnp.inf, upper)) - jnp.min(jnp.where(answer, lower, jnp.inf))
-        return self.range_of(arms) * apart
+        return jnp.max(jnp.where(answer, -jnp.inf, upper)) - jnp.min(jnp.where(answer, lower, jnp.inf))
 
     def _growth(self, arms: Arms) -> jax.Array:
         return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))

@@ -49,6 +49,8 @@ class BettingRace(Rule):
     with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). When they do, no discarded arm is
     better than the answer by epsilon or more, so the answer is an (epsilon, m)-optimal set.
 
+    On a score matrix the intervals know that each item is read once. So do those by Serfling, which exist there only.
+
     Where rewards vary as much as they can, as coins of means near b / 2, `HoeffdingRace` needs fewer pulls to
     distinguish close arms: its intervals are for few looks.
 
@@ -57,7 +59,8 @@ class BettingRace(Rule):
         delta: allowed probability of error, in (0, 1).
         m: arms to return, 1 <= m < K.
         b: the largest reward; None takes the problem's.
-        radius: `empirical-bernstein` or the narrower and costlier `betting`.
+        radius: `empirical-bernstein` or the narrower and costlier `betting`; on score matrices also `serfling` or
+            `bernstein-serfling`.
 
     Raises:
         UsageError: a value outside its range, or rewards that are not known to lie in [0, b].
@@ -97,7 +100,8 @@ class BettingRace(Rule):
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
         """Return the state after a reward, without the arms that it decides on."""
-        intervals = next_intervals(state.intervals, arms, arm, reward, self._range_of(arms), self.delta)
+        b = self._range_of(arms)
+        intervals = next_intervals(self.radius, state.intervals, arms, arm, reward, b, self.delta)
         return self._decided(state._replace(intervals=intervals), arms)
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
@@ -118,7 +122,7 @@ class BettingRace(Rule):
     def _decided(self, state: _State, arms: Arms) -> _State:
         """Return the state without the arms that are accepted or discarded now."""
         bounds = Bounds(state.intervals.lower, state.intervals.upper)
-        accepted, discarded = decisive(bounds, self._leaders(state, arms), state.active, self.epsilon)
+        accepted, discarded = decisive(arms, bounds, self._leaders(state, arms), state.active, self.epsilon)
         return state._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
 
     def _left(self, state: _State) -> jax.Array:

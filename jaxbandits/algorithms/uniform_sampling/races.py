@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.betting_intervals import are_apart
 from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
@@ -89,7 +90,7 @@ class Race(Rule):
         n = state.looked + jnp.max(counts)
         new = state._replace(total=total, looked=n, round=state.round + 1)
         lower, upper = self._bounds(new.values / n, self._level(state, arms) / n, b)
-        accepted, discarded = decisive(Bounds(lower, upper), self._leaders(new), state.active, self.epsilon)
+        accepted, discarded = decisive(arms, Bounds(lower, upper), self._leaders(new), state.active, self.epsilon)
         return new._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
 
     def done(self, state: RaceState, arms: Arms) -> jax.Array:
@@ -117,10 +118,13 @@ class Race(Rule):
         return jnp.log(self.sides) + jnp.log(arms.count) - log_of(self.delta) + jnp.log(r) + jnp.log(r + 1)
 
 
-def decisive(bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Numeric) -> tuple[jax.Array, jax.Array]:
+def decisive(
+    arms: Arms, bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Numeric
+) -> tuple[jax.Array, jax.Array]:
     """Return which arms are accepted and which are discarded, bool `(K,)` each.
 
     Args:
+        arms: what is known of the arms.
         bounds: the intervals.
         inside: bool `(K,)`, J: the best-looking active arms that complete the m.
         active: bool `(K,)`.
@@ -129,6 +133,6 @@ def decisive(bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Nume
     outside = active & ~inside
     high = jnp.max(jnp.where(outside, bounds.upper, -jnp.inf))  # U_u
     low = jnp.min(jnp.where(inside, bounds.lower, jnp.inf))  # L_l
-    accepted = inside & (high - bounds.lower < epsilon)
-    discarded = outside & (bounds.upper - low < epsilon)
+    accepted = inside & are_apart(arms, high - bounds.lower, epsilon)
+    discarded = outside & are_apart(arms, bounds.upper - low, epsilon)
     return accepted, discarded
