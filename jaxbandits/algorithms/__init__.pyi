@@ -47,6 +47,7 @@ from jaxbandits.algorithms.uniform_sampling.hoeffding_race import HoeffdingRace 
 from jaxbandits.algorithms.uniform_sampling.kl_race import KLRace as KLRace
 from jaxbandits.algorithms.uniform_sampling.mab_ppr import MABPPR as MABPPR
 from jaxbandits.algorithms.uniform_sampling.median_elimination import MedianElimination as MedianElimination
+from jaxbandits.algorithms.uniform_sampling.paired_race import PairedRace as PairedRace
 from jaxbandits.algorithms.uniform_sampling.uniform import Uniform as Uniform
 from jaxbandits.algorithms.uniform_sampling.union_bound import UnionBound as UnionBound
 
@@ -89,6 +90,7 @@ __all__ = [
     "LilUCB",
     "MedianElimination",
     "OptMAI",
+    "PairedRace",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",

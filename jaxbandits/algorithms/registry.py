@@ -45,6 +45,7 @@ REGISTRY = Registry(
         "bernstein-race": "uniform_sampling.bernstein_race:BernsteinRace",
         "kl-race": "uniform_sampling.kl_race:KLRace",
         "betting-race": "uniform_sampling.betting_race:BettingRace",
+        "paired-race": "uniform_sampling.paired_race:PairedRace",
         "rcb": "cost_budget.rcb:RCB",
         "rcb-i": "cost_budget.rcb:RCBI",
         "rcb-air": "cost_budget.rcb:RCBAIR",
