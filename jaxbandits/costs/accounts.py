@@ -17,7 +17,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.pull_costs import Costs
 from jaxbandits.random.streams import batch_key
 
-__all__ = ["Account", "CheckpointCosts", "CostCounter", "account_of_counts", "account_of_ledger"]
+__all__ = ["Account", "CheckpointCosts", "CostCounter", "account_of_counts", "account_of_ledger", "account_of_reads"]
 
 
 @pytree
@@ -145,8 +145,8 @@ def account_of_counts(
         return Account(total, None, cost, None)
     reward = compensated_total(collected.astype(jnp.float32)) if collected is not None else jnp.zeros_like(cost)
     if looked is None:
-        return Account(total, None, cost, costs.paid(key, pulls, reward))
-    more = costs.paid(key, pulls - looked.pulls, reward, looked.time)
+        return Account(total, None, cost, costs.paid(key, problem.read(pulls), reward))
+    more = costs.paid(key, problem.read(pulls) - problem.read(looked.pulls), reward, looked.time)
     assert more is not None
     return Account(total, None, cost, looked.paid + more)
 
@@ -169,5 +169,19 @@ def account_of_ledger(
     return Account(UInt64.of(time), None, spending, ledger.paid.high, collected)
 
 
+def account_of_reads(problem: Problem, spent: CostCounter, pulls: jax.Array) -> Account:
+    """Return the account of runs on a finite population, where pulls of read-out arms cost nothing.
+
+    Args:
+        problem: leaves `(K, …)`.
+        spent: what the runs have counted.
+        pulls: int32 `(K, …)`; 2^31 - 1 for more.
+    """
+    if problem.costs is None:
+        return spent.account()
+    cost = _expected_cost(problem, problem.costs, pulls)
+    return dataclasses.replace(spent.account(), cost=cost, paid=cost)
+
+
 def _expected_cost(problem: Problem, costs: Costs, pulls: jax.Array) -> jax.Array:
-    return compensated_total(costs.expected(problem.mean) * pulls.astype(jnp.float32))
+    return compensated_total(costs.expected(problem.mean) * problem.read(pulls).astype(jnp.float32))

@@ -12,7 +12,7 @@ from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.costs.accounts import Account, CheckpointCosts, CostCounter, account_of_ledger
+from jaxbandits.costs.accounts import Account, CheckpointCosts, CostCounter, account_of_ledger, account_of_reads
 from jaxbandits.costs.arm_costs import ArmCosts
 from jaxbandits.engine.arm_positions import PlacedArms
 from jaxbandits.engine.elimination_state import EliminationState
@@ -79,7 +79,7 @@ class RuleState(PlacedArms):
     ) -> Account:
         """Return the account of the runs: their costs, and the reward collected within a budget."""
         if self.spent is not None:
-            return self.spent.account()
+            return account_of_reads(problem, self.spent, self.pulls) if problem.finite else self.spent.account()
         if self.costs is not None:
             return account_of_ledger(problem, self.pulls, self.time, self.costs.ledger, budget)
         return super().account(problem, key, budget, looked)

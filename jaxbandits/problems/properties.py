@@ -16,7 +16,7 @@ __all__ = ["Facts"]
 #: Properties and methods that compute with JAX and may be called outside a run.
 _COMPUTED = (
     "mean", "value", "variance", "reward_range", "best_ratio", "realised", "reward", "payoff", "rewards", "sums",
-    "evaluations", "all_cells", "most_cells",
+    "read", "evaluations", "all_cells", "most_cells",
 )  # fmt: skip
 
 
@@ -92,6 +92,10 @@ class Facts(abc.ABC):
         @property
         def cells(self) -> jax.Array:
             """Return how many cells each arm of a finite population has, int32 `(K, …)`."""
+
+    def read(self, pulls: jax.Array) -> jax.Array:
+        """Return the pulls that cost something, int32 `(K, …)`, of all pulls; pulls of read-out arms do not."""
+        return pulls
 
     def evaluations(self, pulls: jax.Array) -> jax.Array:
         """Return how many cells of finite populations were read in pulls `(K, …)` of the arms, int32 `(…)`."""

@@ -141,7 +141,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     Args:
         problem: a problem, or a family of problems (a constructor's result with axes).
         costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019); or one price per arm, or one for
-            all, not negative.
+            all, not negative. On a score matrix it is the price of an evaluation; pulls that read no cell are free.
         random: whether a pull of an arm costs 1 with its price as probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
@@ -156,8 +156,8 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")
     if problem.axes:
         return dataclasses.replace(problem, costs=(costs, random))
-    if problem.finite:
-        raise UsageError("a score matrix counts evaluations, and its cells have no prices yet")
+    if problem.finite and (random or isinstance(costs, str)):
+        raise UsageError("an evaluation of a score matrix has a fixed price: give one per candidate, or one for all")
     if isinstance(costs, str):
         if costs != "reward":
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")

@@ -41,6 +41,44 @@ def test_long_form_with_several_metrics(tmp_path):
     np.testing.assert_array_equal(again.table, problem.table)
 
 
+WEIGHTS = np.asarray([1.0, 0.0, 3.0])
+
+
+@pytest.mark.parametrize("form", ["wide", "long", "numbers"])
+def test_the_best_is_that_of_the_weighted_means(tmp_path, form):
+    if form == "numbers":
+        problem = jb.matrix(SCORES, weights=WEIGHTS)
+    else:
+        text = "item,weight,a,b,c\nq1,1,1,0,0.5\nq2,0,,1,1\nq3,3,0,1,NA\n"
+        if form == "long":
+            text = (
+                "model,item,w,acc\na,q1,1,1\nb,q1,1,0\nc,q1,1,0.5\nb,q2,0,1\nc,q2,0,1\na,q3,3,0\nb,q3,3,True\nc,q3,3,\n"
+            )
+        column = "weight" if form == "wide" else "w"
+        problem = parse_problem(f"matrix:scores={written(tmp_path, text)},weights={column}")
+    wanted = [np.average(x[~np.isnan(x)], weights=WEIGHTS[~np.isnan(x)]) for x in SCORES.T]
+    np.testing.assert_allclose(problem.mean, wanted, rtol=1e-6)
+    np.testing.assert_array_equal(problem.cells, [2, 2, 1])
+    ds = jb.simulate(jb.Uniform(budget=20), problem, seeds=5)
+    assert ds.correct.all()
+    assert (ds.evaluations == 5).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], "one entry for each of 3 items"),
+        ([1.0, -2.0, 1.0], "weights must be finite and at least 0"),
+        ([0.0, 0.0, 0.0], "all weights are 0"),
+        ([0.0, 1.0, 0.0], "column 1 has no score"),
+        ("weight", "weights names a column of a file"),
+    ],
+)
+def test_bad_weights_are_refused(weights, message):
+    with pytest.raises(jb.UsageError, match=message):
+        jb.matrix(SCORES, weights=weights)
+
+
 def test_items_that_are_numbers_are_named(tmp_path):
     file = written(tmp_path, "id,a,b\n11,1,0\n12,0,1\n13,1,1\n14,1,0\n15,1,0\n")
     with pytest.raises(jb.UsageError, match="column 'id' looks like an index of the rows"):
@@ -79,6 +117,14 @@ def test_files_are_in_specifications(tmp_path):
         ("model,item,score\na,q,1\n,q,0\n", {}, "line 3, column 'model': is missing"),
         ("model,item,score\na,q,1\na,r,0\n", {}, "two candidates or more are needed, and all rows are of 'a'"),
         ("model,item\na,q\nb,q\n", {}, "a column of scores is needed"),
+        (WIDE, {"weights": "w"}, "unknown .*column of weights 'w'"),
+        ("item,w,a,b\nq1,1,1,0\nq2,x,0,1\n", {"weights": "w"}, "line 3, column 'w': must be a finite number, got 'x'"),
+        ("item,w,a,b\nq1,1,1,0\nq2,-1,0,1\n", {"weights": "w"}, "line 3, column 'w': must be finite and at least 0"),
+        (
+            "model,item,w,score\na,q,1,1\nb,q,2,0\n",
+            {"weights": "w"},
+            "line 3, column 'w': item 'q' had the weight 1 before",
+        ),
         ("model,item,score,score\na,q,1,1\nb,q,0,1\n", {}, "there are 2 columns 'score'"),
     ],
 )
@@ -118,12 +164,14 @@ def read_or_refused(text, **options):
     rows=st.lists(st.lists(CELLS, max_size=5), max_size=7),
     header=st.sampled_from([[], ["item", "a", "b"], ["model", "item", "score"], ["a", "b"]]),
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
-    option=st.sampled_from([{}, {"score": "score"}, {"item": "a", "model": "b"}, {"item": "model"}]),
+    option=st.sampled_from(
+        [{}, {"score": "score"}, {"item": "a", "model": "b"}, {"item": "model"}, {"weights": "b"}, {"weights": "score"}]
+    ),
 )
 def test_mangled_tables_are_read_or_refused_in_one_line(rows, header, ends, option):
     """A matrix that is read has the means of its table."""
     problem = read_or_refused(ends.join(",".join(row) for row in [header, *rows] if row), **option)
-    if problem is not None:
+    if problem is not None and "weights" not in option:
         table = np.asarray(problem.table, np.float64)
         np.testing.assert_allclose(problem.mean, np.nanmean(table, axis=1), rtol=1e-6, atol=1e-30)
         assert (np.asarray(problem.cells) == (~np.isnan(table)).sum(axis=1)).all()

@@ -236,9 +236,32 @@ def test_the_law_of_a_matrix_has_no_derivative():
             jb.gradients.expected("error", jb.LUCB(epsilon=0.1, delta=0.1), problem, wrt=wrt, seeds=5, **options)
 
 
-def test_prices_are_refused():
-    with pytest.raises(jb.UsageError, match="score matrix"):
-        jb.with_costs(jb.matrix(GAPS), [1, 2, 3])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        jb.Uniform(budget=14),
+        pytest.param(jb.KLRace(epsilon=0.0, delta=0.1), marks=pytest.mark.slow),
+        pytest.param(jb.KUBE(budget=40.0), marks=pytest.mark.slow),
+        pytest.param(jb.LUCB(epsilon=0.0, delta=0.3), marks=pytest.mark.slow),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_an_evaluation_has_the_price_of_its_candidate_and_other_pulls_are_free(rule):
+    prices, problem = np.asarray([1.0, 2.5, 4.0]), jb.matrix(np.nan_to_num(GAPS, nan=2.0) / 11)
+    ds = jb.simulate(
+        rule, jb.with_costs(problem, prices), seeds=8, metrics={"each": lambda problem, state, answer: state.pulls}
+    )
+    read = np.minimum(ds.each.values, 5)
+    np.testing.assert_array_equal(read.sum(axis=1), ds.evaluations)
+    np.testing.assert_allclose(ds.cost, read @ prices, rtol=1e-6)
+    if not isinstance(rule, jb.KUBE):  # the pull that overshoots its budget pays nothing
+        np.testing.assert_allclose(ds.paid, ds.cost, rtol=1e-6)
+
+
+def test_prices_of_a_matrix_are_fixed():
+    for costs, random in (("reward", False), ([0.1, 0.2, 0.3], True)):
+        with pytest.raises(jb.UsageError, match="an evaluation of a score matrix has a fixed price"):
+            jb.with_costs(jb.matrix(GAPS), costs, random=random)
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,19 @@ class _Scores(Problem):
         """Return the smallest score."""
         return float(np.nanmin(np.asarray(self.table)))
 
+    def read(self, pulls: jax.Array) -> jax.Array:
+        """Return how many cells of each candidate runs have read after these pulls `(K, …)`, int32 `(K, …)`."""
+        return fast_min(pulls, jnp.broadcast_to(self.cells, pulls.shape))
+
     def evaluations(self, pulls: jax.Array) -> jax.Array:
         """Return how many cells runs have read after these pulls `(K, …)`, int32 `(…)`."""
-        return arms.total(self._of_existing(fast_min(pulls, jnp.broadcast_to(self.cells, pulls.shape))))
+        return arms.total(self._of_existing(self.read(pulls)))
+
+    def payoff(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
+        """Return the reward of one pull and its cost, 0 where all items have been read; see `Problem.payoff`."""
+        reward, cost = super().payoff(key, arm, pull)
+        known = jnp.asarray(pull) >= arms.take(jnp.asarray(self.cells), jnp.asarray(arm))
+        return reward, jnp.where(known, 0, cost)
 
     @property
     def all_cells(self) -> jax.Array:
@@ -130,7 +140,9 @@ class Matrix(_Scores):
             missing = jnp.isnan(table)
             filled = jnp.where(missing, average, table)
             table = sorted_last(jnp.broadcast_to(words, table.shape), filled, missing)
-        fields: dict[str, Any] = {name: getattr(self, name) for name in ("cells", "spread", "mask", "bandits", "name")}
+        fields: dict[str, Any] = {
+            name: getattr(self, name) for name in ("cells", "spread", "mask", "costs", "bandits", "name")
+        }
         return OrderedMatrix(jnp.concatenate([table, average], axis=1), average=self.average, **fields)
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxbandits.checks import SUMMABLE
+from jaxbandits.checks import NOT_NEGATIVE, SUMMABLE
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.io.csv_files import Table, meant_as_number
 from jaxbandits.io.serialize import File
@@ -22,14 +22,15 @@ class ScoreTable(NamedTuple):
 
     columns: list[str]  # what messages call the candidates
     scores: np.ndarray  # float64 (N, K), NaN where one is missing
+    weights: np.ndarray | None = None  # float64 (N,), of the items; None for equal ones
 
 
-def read_scores(file: File, *, item: str, model: str, score: str) -> ScoreTable:
+def read_scores(file: File, *, item: str, model: str, score: str, weights: str = "") -> ScoreTable:
     """Return the scores of a file; arguments and errors as for `matrix`."""
     table = Table.read(file)
     names = [name.lower() for name in table.header]
     if item.lower() in names and model.lower() in names:
-        return _long(table, item, model, score)
+        return _long(table, item, model, score, weights)
     for option, given, usual in (("model", model, "model"), ("score", score, "")):
         if given != usual:
             raise UsageError(
@@ -38,29 +39,41 @@ def read_scores(file: File, *, item: str, model: str, score: str) -> ScoreTable:
             )
     if item != "item" and item.lower() not in names:
         raise unknown_name(f"{file}: column", item, table.header)
-    return _wide(table, item)
+    return _wide(table, item, weights)
 
 
-def _wide(table: Table, item: str) -> ScoreTable:
+def _wide(table: Table, item: str, weights: str) -> ScoreTable:
     firsts = [row[0] for _, row in table.rows]
     labels = any(firsts) and not any(meant_as_number(cell) or cell.lower() in _TRUTH for cell in firsts)
+    heavy = _place_of_weights(table, weights)
     places = [
-        place for place, name in enumerate(table.header) if not (labels and place == 0) and name.lower() != item.lower()
+        place
+        for place, name in enumerate(table.header)
+        if not (labels and place == 0) and name.lower() != item.lower() and place != heavy
     ]
     names = [table.header[place] for place in places]
     check_names(table.source, names, places, "candidate", "give it one, or leave it out", "one is a candidate")
     scores = np.asarray([[_score(table, line, row, place) for place in places] for line, row in table.rows])
     refuse_indices(table.source, names, scores, "leave it out, or name it in item= if it names the items")
-    return ScoreTable([f"column {name!r}" for name in names], scores)
+    given = None if heavy is None else np.asarray([table.number(*row, heavy, NOT_NEGATIVE) for row in table.rows])
+    return ScoreTable([f"column {name!r}" for name in names], scores, given)
 
 
-def _long(table: Table, item: str, model: str, score: str) -> ScoreTable:
+def _place_of_weights(table: Table, weights: str) -> int | None:
+    """Return the index of the column of weights, None without one."""
+    if weights and not table.has([weights.lower()]):
+        raise unknown_name(f"{table.source}: column of weights", weights, table.header)
+    return table.place([weights.lower()]) if weights else None
+
+
+def _long(table: Table, item: str, model: str, score: str, weights: str) -> ScoreTable:
     item_place, model_place = table.place([item.lower()]), table.place([model.lower()])
     if item_place == model_place:
         raise UsageError(f"{table.source}: items and candidates are in two columns, and both are named {item!r}")
-    place = _place_of_scores(table, {item_place, model_place}, score)
+    heavy = _place_of_weights(table, weights)
+    place = _place_of_scores(table, {item_place, model_place, *([] if heavy is None else [heavy])}, score)
     items, models, lines = dict[str, int](), dict[str, int](), dict[tuple[int, int], int]()
-    values = list[float]()
+    values, given = list[float](), dict[int, float]()
     for line, row in table.rows:
         who = (
             items.setdefault(table.cell(line, row, item_place), len(items)),
@@ -73,6 +86,10 @@ def _long(table: Table, item: str, model: str, score: str) -> ScoreTable:
             )  # fmt: skip
         lines[who] = line
         values.append(_score(table, line, row, place))
+        if heavy is not None:
+            weight = table.number(line, row, heavy, NOT_NEGATIVE)
+            if given.setdefault(who[0], weight) != weight:
+                table.refuse(line, heavy, f"item {row[item_place]!r} had the weight {given[who[0]]:g} before")
     if len(models) < 2:
         raise UsageError(
             f"{table.source}: two candidates or more are needed, and all rows are of {next(iter(models))!r}"
@@ -82,7 +99,8 @@ def _long(table: Table, item: str, model: str, score: str) -> ScoreTable:
     scores = np.full((len(items), len(models)), np.nan)
     where = np.asarray(list(lines))
     scores[where[:, 0], where[:, 1]] = values
-    return ScoreTable([f"{model} {name!r}" for name in models], scores)
+    heavies = None if heavy is None else np.asarray([given[number] for number in range(len(items))])
+    return ScoreTable([f"{model} {name!r}" for name in models], scores, heavies)
 
 
 def _place_of_scores(table: Table, taken: set[int], score: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.on_host import as_float32
-from jaxbandits.checks import numbers, whole
+from jaxbandits.checks import NOT_NEGATIVE, each, numbers, shown, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.constructors import varying
@@ -30,7 +30,7 @@ def _read(scores: Any) -> Any:
 @varying(scores=_read)
 def matrix(
     scores: ArrayLike | str | Path, *, paired: bool = True, item: str = "item", model: str = "model", score: str = "",
-    name: str = "",
+    weights: ArrayLike | str | None = None, name: str = "",
 ) -> Matrix:  # fmt: skip
     """Return candidates that are judged on a finite set of items: a run reads each cell of the matrix at most once.
 
@@ -49,6 +49,9 @@ def matrix(
         item: of a file in long form, the column of the items; of one in wide form, a column of their names.
         model: the column of the candidates, of a file in long form.
         score: the column of the scores, of a file in long form with several.
+        weights: of the items, `(N,)`, not negative, or the column of a file that has them; None for equal ones. A
+            candidate's value is then the weighted mean of its scores. A reward is a score times N w / (sum of w), over
+            the items that the candidate has: its mean is that value. Items without weight are left out.
         name: what the problem is called in results.
 
     Raises:
@@ -62,7 +65,9 @@ def matrix(
         (6, True)
     """
     if isinstance(scores, File):
-        found = read_scores(scores, item=item, model=model, score=score)
+        if not isinstance(weights, str | None):
+            raise UsageError(f"weights must name a column of the file {scores}, got {shown(weights)}")
+        found = read_scores(scores, item=item, model=model, score=score, weights=weights or "")
         return _made(found, paired, name or str(scores), f"{scores}: ")
     for option, given, usual in (("item", item, "item"), ("model", model, "model"), ("score", score, "")):
         if given != usual:
@@ -76,11 +81,36 @@ def matrix(
         names = [str(column) for column in scores.columns]
         columns = [f"column {column!r}" for column in names]
         refuse_indices("scores", names, table, "leave it out, or give scores.to_numpy() if it is one")
-    return _made(ScoreTable(columns, table), paired, name, "scores: ")
+    if isinstance(weights, str):
+        raise UsageError("weights names a column of a file, and scores are given as numbers: give an array (N,)")
+    return _made(ScoreTable(columns, table, _weights(weights, len(table))), paired, name, "scores: ")
+
+
+def _weights(given: ArrayLike | None, items: int) -> np.ndarray | None:
+    """Return weights that are given as numbers, float64 `(N,)`."""
+    if given is None:
+        return None
+    weights = numbers("weights", np.asarray(given) if isinstance(given, jax.Array) else given)
+    if weights.shape != (items,):
+        raise UsageError(f"weights must have one entry for each of {items} items, got shape {weights.shape}")
+    each("weights", weights, NOT_NEGATIVE, "item")
+    return weights
+
+
+def _weighted(where: str, found: ScoreTable) -> np.ndarray:
+    """Return scores whose plain means are the weighted means, float64 `(N, K)`; NaN where an item has no weight."""
+    if found.weights is None:
+        return found.scores
+    if not found.weights.any():
+        raise UsageError(f"{where}all weights are 0")
+    shares = np.where(np.isnan(found.scores), 0, found.weights[:, None] / found.weights.max())
+    number, total = np.sum(shares > 0, axis=0), np.sum(shares, axis=0)
+    return np.where(shares > 0, found.scores * shares * (number / np.where(total > 0, total, 1)), np.nan)
 
 
 def _made(found: ScoreTable, paired: bool, name: str, where: str) -> Matrix:
-    table = found.scores
+    table = _weighted(where, found)
+    table = table[~np.isnan(table).all(axis=1)] if found.weights is not None else table
     check_scores(where, found.columns, table)
     single = table.astype(np.float32).astype(np.float64)
     missing = np.isnan(table)
