@@ -7,7 +7,10 @@ from pathlib import Path
 from jaxbandits.errors import UsageError
 from jaxbandits.storage.arrays_on_disk import ENDINGS
 
-__all__ = ["check_folder", "check_writable", "with_name"]
+__all__ = ["PICTURES", "check_folder", "check_writable", "with_name"]
+
+#: How names of pictures end.
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def with_name(path: Path) -> Path:
@@ -15,14 +18,14 @@ def with_name(path: Path) -> Path:
     return Path(os.path.abspath(path)) if path.name in ("", "..") else path
 
 
-def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS, option: str = "--out") -> None:
     """Check that a file can be created there.
 
     Raises:
         UsageError: an ending without a known format, or a folder that is missing or cannot be written.
     """
     if path.suffix not in endings:
-        raise UsageError(f"--out must end in {' or '.join(endings)}, got {str(path)!r}")
+        raise UsageError(f"{option} must end in {' or '.join(endings)}, got {str(path)!r}")
     try:
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:

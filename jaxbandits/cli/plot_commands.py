@@ -19,7 +19,6 @@ __all__ = ["figures", "plot", "reproduce"]
 Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
 Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def plot(
@@ -58,7 +57,7 @@ def plot(
         width: the picture's width in inches.
         sel: dimension=value, repeatable: draw only the runs there.
     """
-    files.check_writable(out, _PICTURES)
+    files.check_writable(out, files.PICTURES)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import jaxbandits as jb
-from jaxbandits.cli import display, inputs, result_text
+from jaxbandits.cli import display, files, inputs, result_text
 from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.comparison_text import finished, show
@@ -84,6 +84,7 @@ def compare(
     root_seed: Whole = 0,
     max_pulls: Whole | None = None,
     store: Path | None = None,
+    plot: Path | None = None,
     json: Switch = False,
     progress: bool | None = None,
 ) -> None:
@@ -101,12 +102,15 @@ def compare(
         max_pulls: stop a run after this many pulls. By default a row gets some seconds: 3e9 / (seeds * (arms + 12))
             pulls a run. It gets up to five times that where this allows 4 times the pulls of the best.
         store: a folder for the runs, so that an interrupted comparison goes on where it was.
+        plot: draw into this file how often each algorithm is right, against its pulls or evaluations.
         json: print one JSON object instead of tables.
         progress: report each finished row on stderr, and show a progress bar if that is a terminal; no progress is
             quiet.
     """
     if (means is None) == (problem is None):
         raise UsageError("compare needs --means or --problem, one of them")
+    if plot is not None:
+        files.check_writable(plot, files.PICTURES, "--plot")
     inputs.start_jax()
     explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
     last: Comparison | None = None
@@ -150,3 +154,5 @@ def compare(
             print_all(last)
         raise
     print_all(found)
+    if plot is not None:
+        found.plot().savefig(plot)

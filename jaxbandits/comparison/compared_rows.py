@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.comparison.equal_reading import EqualReading
 from jaxbandits.comparison.guarantees import holds_without_replacement
 from jaxbandits.problems import Problem
 from jaxbandits.report.intervals import clopper_pearson
@@ -127,6 +128,7 @@ class ComparedRows:
     lower_bound: float | None
     left_out: list[str]
     missing: Sequence[str] = ()
+    equal: EqualReading | None = None
 
     @property
     def unit(self) -> str:

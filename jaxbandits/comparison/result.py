@@ -1,11 +1,15 @@
 """The result of a comparison of algorithms: a row for each, and the advice that follows from them."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jaxbandits.comparison.advice import advise, advised_rows
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
 from jaxbandits.comparison.comparison_text import show
+from jaxbandits.comparison.equal_reading import EqualReading
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Comparison"]
 
@@ -28,6 +32,7 @@ class Comparison(ComparedRows):
         lower_bound: fewest mean pulls of any algorithm with this confidence; None for families without such a bound.
         left_out: algorithms that are not suitable, and why.
         missing: labels of algorithms that have not been run yet.
+        equal: what equal reading of all candidates of a score matrix achieves; None on other problems.
 
     Example:
         >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
@@ -43,6 +48,12 @@ class Comparison(ComparedRows):
     def best(self) -> Row | None:
         """Return the row that the advice names to stop when sure; None without one."""
         return next(iter(advised_rows(self)), None)
+
+    def plot(self, **options: Any) -> "Figure":
+        """Draw how often each row is right against what it takes; options as of the other pictures (`jb.plot`)."""
+        from jaxbandits.report.comparison_plot import draw_comparison
+
+        return draw_comparison(self, **options)
 
     def __str__(self) -> str:
         """Return the advice, both tables and the omissions, in lines of at most 80 characters of prose."""
@@ -63,4 +74,10 @@ class Comparison(ComparedRows):
             "missing": list(self.missing), "advice": self.advice(), "best": self.best.label if self.best else None,
             "fixed_confidence": [row.as_dict() for row in self.fixed_confidence],
             "fixed_budget": [row.as_dict() for row in self.fixed_budget],
+            **({} if self.equal is None else {"equal_reading": self._equal_reading(self.equal)}),
         }  # fmt: skip
+
+    def _equal_reading(self, equal: EqualReading) -> dict[str, Any]:
+        """Return what equal reading takes to err as seldom as the advised row; None without one."""
+        rate = None if self.best is None else self.best.failures / self.best.runs
+        return {"orders": equal.orders, "evaluations": None if rate is None else equal.evaluations_for(rate)}

@@ -4,6 +4,7 @@ Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified appro
 confidence", NIPS 25.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import jax
@@ -103,6 +104,11 @@ class UGapEc(Rule):
         """
         new = super().resolved(problem)
         return new if self.radius == "hoeffding" else with_bounded_rewards(new, problem)
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Add the Hoeffding-Serfling radius on score matrices."""
+        return (*cls.traits.variants, {"radius": "serfling"}) if problem.finite else cls.traits.variants
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
