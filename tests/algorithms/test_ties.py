@@ -83,6 +83,7 @@ CASES = {
     "lucb-pp": [jb.LUCBPlusPlus(epsilon=1.2, delta=0.4), jb.LUCBPlusPlus(epsilon=1.2, delta=0.4, m=2)],
     "lil-ucb": [jb.LilUCB(delta=0.4, b=0.2), jb.LilUCB(delta=0.4, heuristic=True, b=0.2)],
     "kl-race": [jb.KLRace(epsilon=0.9, delta=0.9)],
+    "paired-race": [jb.PairedRace(epsilon=0.9, delta=0.9)],
 }
 CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.

@@ -91,6 +91,16 @@ class PairedRace(Rule):
             )
         return with_bounded_rewards(super().resolved(problem), problem)
 
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Check also that the arms have something in common.
+
+        Raises:
+            UsageError: they are independent.
+        """
+        super().check_suitable(problem, m)
+        if not problem.finite and problem.correlation <= 1:
+            raise UsageError("is for arms that are pulled on the same items")
+
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the state before the first pull."""
         del key
