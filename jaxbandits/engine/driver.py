@@ -11,6 +11,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxbandits.costs.accounts import Account
 from jaxbandits.engine.aot_cache import with_machine_code
+from jaxbandits.engine.flight_state import Journey
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.lane_compaction import lanes_worth_having, packed
 from jaxbandits.engine.lane_state import Carry
@@ -68,6 +69,7 @@ class LogRows(NamedTuple):
     correct: np.ndarray | None  # bool (N,): by the algorithm's own criterion
     own: dict[str, np.ndarray]  # (N,) or (N, K): the user's metrics
     evaluations: np.ndarray | None  # int32 (N,): cells of finite populations that were read
+    journey: Journey | None  # (N,), int32: of runs with pulls in flight
     recommended: np.ndarray  # bool (N, K)
 
 

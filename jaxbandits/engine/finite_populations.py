@@ -14,6 +14,7 @@ from jax import lax
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max, fast_min
 from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.flight_state import FlightState
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RuleState, RunState
 from jaxbandits.problems.base import Problem
@@ -41,6 +42,8 @@ def known_arms(algorithm: MappedAlgorithm, problem: Problem, state: RunState) ->
         problem: that of the runs, of finite populations, leaves `(K, …)`.
         state: the state of one run, or of R.
     """
+    if isinstance(state, FlightState):
+        state = state.told
     never = jnp.zeros(state.time.shape, bool)
     if algorithm.rule.in_batches:
         return Known(never, never)

@@ -11,6 +11,7 @@ from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.compilers.jax_settings import run_methods_so
+from jaxbandits.engine.flight_state import Journey
 from jaxbandits.engine.rule_calls import answered, call
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.value_ranges import Facts
@@ -35,6 +36,8 @@ class MappedAlgorithm(abc.ABC):
     one_pull_a_step: ClassVar[bool] = False
     #: Whether `steps_made` may be called once for many calls of `advance`, with the first state and the last.
     states_count_steps: ClassVar[bool] = False
+    #: Whether steps are told `max_pulls` alone: they may pass checkpoints.
+    in_flight: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -115,6 +118,11 @@ class MappedAlgorithm(abc.ABC):
     def fault(self, state: RunState) -> jax.Array:
         """Return the fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
         return jnp.asarray(state.fault)
+
+    def journey(self, state: RunState) -> Journey | None:
+        """Return what runs with pulls in flight report beside their pulls; None for others."""
+        del state
+        return None
 
     @abc.abstractmethod
     def asked(self, state: RunState) -> tuple[jax.Array, jax.Array]:

@@ -69,16 +69,19 @@ class MappedRule(MappedAlgorithm):
         rewards, cost = draw(problem, key, state, places)
         return self._observed(state, places, rewards, live, outside, cost)
 
-    def _decided(self, state: RuleState, live: jax.Array) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
+    def _decided(
+        self, state: RuleState, live: jax.Array, seen: RuleState | None = None
+    ) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
         """Return which runs continue, bool `(…)`, the places that they pull, int32 `(…)` each, and which have a fault.
 
         The last, bool `(…)`, are runs that selected a place without an arm. All results come from one loop: a fusion
-        of XLA:CPU has one result, and the compiler would repeat the decision for each of the others.
+        of XLA:CPU has one result, and the compiler would repeat the decision for each of the others. A rule selects by
+        `seen`, if it is given, and not by `state`.
         """
         count = state.statistics.pulls.shape[0]
 
-        def found(rule: Rule, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
-            chosen, done = decisions(rule, self.facts, state, as_runs(live))
+        def found(rule: Rule, state: RuleState, live: jax.Array, seen: RuleState | None) -> tuple[jax.Array, ...]:
+            chosen, done = decisions(rule, self.facts, state, as_runs(live), seen)
             places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
             inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
             places, ended = in_turn(rule, self.facts, state, places, done.array)
@@ -94,9 +97,9 @@ class MappedRule(MappedAlgorithm):
 
         number = self._arms_a_step(state)
         if number == 1:
-            going, *places = fuse_outputs(found, max(2, count), self.rule, state, live)
+            going, *places = fuse_outputs(found, max(2, count), self.rule, state, live, seen)
         else:  # several arms are no faster from one loop; but every arm reads whether a run continues
-            going, *places = found(self.rule, state, live)
+            going, *places = found(self.rule, state, live, seen)
             going = barrier(going)
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
         return going > 0, places[:number], outside

@@ -2,6 +2,8 @@
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.engine.elimination_rule import EliminationRule
+from jaxbandits.engine.flight_rule import FlightRule
+from jaxbandits.engine.flights import Flight
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.value_ranges import Facts
@@ -9,11 +11,14 @@ from jaxbandits.engine.value_ranges import Facts
 __all__ = ["map_algorithm"]
 
 
-def map_algorithm(rule: Rule, facts: Facts | None = None) -> MappedAlgorithm:
+def map_algorithm(rule: Rule, facts: Facts | None = None, flight: Flight | None = None) -> MappedAlgorithm:
     """Map a rule over the runs.
 
     Args:
         rule: the rule.
         facts: known properties of the numbers that it computes with; None for none.
+        flight: the pulls in flight; None for none.
     """
+    if flight is not None:
+        return FlightRule(rule, facts, flight=flight)
     return EliminationRule(rule, facts) if rule.eliminates else MappedRule(rule, facts)

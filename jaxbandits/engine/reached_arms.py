@@ -13,7 +13,7 @@ from jax import lax
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.platform_lowering import lowering
-from jaxbandits.engine.rule_calls import axes_of_own, decided, results
+from jaxbandits.engine.rule_calls import axes_of_own, decided, done, results, selected
 from jaxbandits.engine.rule_states import RuleState
 from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.transform.operation import Value
@@ -24,7 +24,9 @@ __all__ = ["decisions"]
 _BLOCK, _MOST = 64, 6
 
 
-def decisions(rule: Rule, facts: Facts | None, state: RuleState, live: jax.Array) -> list[Value]:
+def decisions(
+    rule: Rule, facts: Facts | None, state: RuleState, live: jax.Array, seen: RuleState | None = None
+) -> list[Value]:
     """Return the results of `decided` for each run, as values with an axis of runs.
 
     Args:
@@ -32,7 +34,10 @@ def decisions(rule: Rule, facts: Facts | None, state: RuleState, live: jax.Array
         facts: known properties of the numbers that it computes with; None for none.
         state: the state of one run, or of R.
         live: bool `(R,)`, the runs of which the results are read.
+        seen: the state by which the rule selects; None for `state`.
     """
+    if seen is not None:
+        return [results(rule, facts, *part, live)[0][0] for part in ((selected, seen), (done, state))]
     count = state.statistics.pulls.shape[0]
     number = min(_MOST, count // _BLOCK) if state.grows and lowering().chunked else 1
     if number < 2:

@@ -11,6 +11,7 @@ from jax import lax
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.costs.accounts import Account, CheckpointCosts
+from jaxbandits.engine.flight_state import Journey
 from jaxbandits.engine.finite_populations import known_arms
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
@@ -47,6 +48,7 @@ class LogRow(NamedTuple):
     correct: jax.Array | None  # bool (…): by the algorithm's own criterion, where it has one
     own: dict[str, jax.Array]  # (…) or (K, …): the user's metrics
     evaluations: jax.Array | None  # int32 (…): cells of finite populations that were read; None elsewhere
+    journey: Journey | None  # (…): of runs with pulls in flight; None for others
 
 
 class Log(NamedTuple):
@@ -165,6 +167,7 @@ def _row(
         correct=_correct(carry, recommended, settings),
         own=_measured(carry, recommended, settings),
         evaluations=carry.problem.evaluations(carry.state.pulls) if carry.problem.finite else None,
+        journey=carry.algorithm.journey(carry.state),
     )  # fmt: skip
     return row, recommended
 

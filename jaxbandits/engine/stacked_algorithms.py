@@ -13,6 +13,7 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.checks import as_single, each, whole_rule
+from jaxbandits.engine.flights import Flight
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.protocol_checks import check_methods, is_registered
@@ -34,17 +35,20 @@ def as_stacked(algorithm: Rule) -> Rule:
     return jax.tree.map(lambda leaf: leaf[..., 0], _stacked([algorithm]))
 
 
-def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None) -> MappedAlgorithm:
+def stack_algorithms(
+    algorithms: Sequence[Rule], problem: Problem | None = None, flight: Flight | None = None
+) -> MappedAlgorithm:
     """Return C compatible algorithms as one mapped algorithm, leaves of shape `(C,)`.
 
     Args:
         algorithms: the algorithms.
         problem: their problems, stacked, leaves `(K, C)`; None for none.
+        flight: their pulls in flight, leaves `(C,)`; None for none.
     """
     stacked = _stacked(algorithms, 0 if problem is None else problem.arms)
     known = problem is not None and problem.bounded and not problem.drawn
     reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
-    return map_algorithm(stacked, Facts(ranges_of_values(stacked), reward_range))
+    return map_algorithm(stacked, Facts(ranges_of_values(stacked), reward_range), flight)
 
 
 def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Rule:

@@ -16,6 +16,7 @@ distinct since their high words are:
     0xFFFF0007         time          posterior draws of Thompson sampling, tosses for one of two arms
     0xFFFF0008         hash          keys of grid cells that are to be independent
     0xFFFF0009         time          keys of the steps of a rule, for its own draws
+    0xFFFF000A         pull          delays of rewards on a simulated platform, by the number of the pull in the run
 
 Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. A
 batch's key, and the words of a draw that needs more than two, key separate counters.
@@ -34,6 +35,7 @@ __all__ = [
     "ARMS",
     "BATCHES",
     "CELLS",
+    "DELAYS",
     "MOST_ARMS",
     "POSTERIOR",
     "PRICES",
@@ -59,6 +61,7 @@ PRICES = 0xFFFF0006
 POSTERIOR = 0xFFFF0007
 CELLS = 0xFFFF0008
 STEPS = 0xFFFF0009
+DELAYS = 0xFFFF000A
 _COSTS_OF_PULLS = 1 << 31
 _BATCH_OF_COSTS = 0xFFFF0004
 

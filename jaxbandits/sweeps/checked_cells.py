@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.binding import bind, program_key
+from jaxbandits.engine.flight_rule import check_in_flight
 from jaxbandits.engine.metric import MetricKind
 from jaxbandits.engine.problem_checks import check_problem
 from jaxbandits.engine.protocol_checks import check_algorithm
@@ -52,6 +53,8 @@ def check_cells(grid: Grid, algorithms: Entries, problems: Entries) -> CheckedCe
         pair = names_at(algorithms, problems, cell.position)
         try:
             with about(*algorithms.places[pair[0]]):
+                if cell.flight is not None:
+                    check_in_flight(cell.algorithm, cell.problem)
                 bound, explored = bind(cell.algorithm, cell.problem)
             cells.append(cell._replace(algorithm=bound, problem=explored))
             fitting.add(pair)

@@ -15,10 +15,12 @@ from jaxbandits.algorithms.parameters import is_parameter, values_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.engine.binding import with_values
+from jaxbandits.engine.flights import Flight
 from jaxbandits.errors import UsageError, about
 from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.entries import Entries, entries_of
+from jaxbandits.sweeps.flight_options import FlightOptions
 
 __all__ = ["NONE", "RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
 
@@ -37,6 +39,7 @@ class Cell(NamedTuple):
     position: tuple[int, ...]
     algorithm: Rule
     problem: Problem
+    flight: Flight | None = None  # pulls in flight
 
 
 class Grid(NamedTuple):
@@ -57,23 +60,28 @@ class Grid(NamedTuple):
         return [self.cells[place] for place in self.distinct]
 
 
-def expand(algorithm: Any, problem: Any) -> Grid:
-    """Return the grid that algorithms, problems and their axes span.
+def expand(algorithm: Any, problem: Any, flights: FlightOptions = FlightOptions()) -> Grid:
+    """Return the grid that algorithms, problems, their axes and those of pulls in flight span.
 
     Args:
         algorithm: as `entries_of` takes it, one or several.
         problem: the same.
+        flights: the pulls in flight.
 
     Raises:
-        UsageError: two different axes with one name.
+        UsageError: two different axes with one name, or pulls in flight that cannot be simulated.
     """
     both = entries_of("algorithm", algorithm), entries_of("problem", problem)
+    lists = [one.kind for one in both if one.listed]
     dimensions: dict[str, tuple[Any, ...]] = {entries.kind: entries.names for entries in both if entries.listed}
     for entries in both:
         for entry, place in entries.places.items():
             for field, axis in entries.axes(entry).items():
                 with about(*place, field):
-                    _add_axis(dimensions, axis.name or field, axis.shown, [one.kind for one in both if one.listed])
+                    _add_axis(dimensions, axis.name or field, axis.shown, lists)
+    for field, axis in flights.axes.items():
+        with about("run", field):
+            _add_axis(dimensions, axis.name or field, axis.shown, lists)
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
             f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: split it into parts"
@@ -85,8 +93,9 @@ def expand(algorithm: Any, problem: Any) -> Grid:
     for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
         at = dict(zip(dimensions, position, strict=True))
         (algorithm_key, own), (problem_key, one) = (side.at(at) for side in sides)
-        first.append(numbers.setdefault((algorithm_key, problem_key), len(cells)))
-        cells.append(Cell(position, own, one))
+        values = {field: axis.values[at[axis.name or field]] for field, axis in flights.axes.items()}
+        first.append(numbers.setdefault((algorithm_key, problem_key, *values.values()), len(cells)))
+        cells.append(Cell(position, own, one, flights.at(values)))
     return Grid(dimensions, cells, np.asarray(first, np.int64))
 
 
@@ -142,6 +151,8 @@ def hash_cells(cells: Sequence[Cell]) -> np.ndarray:
         if id(cell.problem) not in problems:
             problems[id(cell.problem)] = _content_of_problem(cell.problem)
         content = [_content_of_algorithm(cell.algorithm), problems[id(cell.problem)]]
+        if cell.flight is not None:
+            content.append([cell.flight.law, _content(cell.flight)])
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
         words.append(np.frombuffer(digest[:8], ">u4").astype(np.uint32))
     return np.stack(words, axis=-1)

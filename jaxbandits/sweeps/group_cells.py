@@ -10,6 +10,7 @@ import numpy as np
 from jaxbandits.algorithms.traits import judge_of
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.binding import likely_pulls, may_be_padded, program_key
+from jaxbandits.engine.flights import stack_flights
 from jaxbandits.engine.metric import Metrics
 from jaxbandits.engine.program import Program, Runs
 from jaxbandits.engine.stacked_algorithms import stack_algorithms
@@ -42,7 +43,8 @@ def group_by_program(
     for cell in cells:
         problem = cell.problem.kind()
         lengths = tuple(np.shape(leaf)[1:] for leaf in jax.tree.leaves(problem))  # rows of a table of rewards
-        static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem), lengths)
+        law = None if cell.flight is None else cell.flight.law
+        static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem), lengths, law)
         kinds.setdefault(static, []).append(cell)
     found: list[list[Cell]] = []
     for static, alike in kinds.items():
@@ -129,8 +131,9 @@ def program(
     wide = _power_of_two(widest.arms // widest.bandits)
     padded = in_powers_of_two and not metrics and may_be_padded(cells[0].algorithm, widest, wide)
     problem = batched_problem(cells, in_powers_of_two=padded)
+    flights = [cell.flight for cell in cells if cell.flight is not None]
     return Program(
-        algorithm=stack_algorithms([cell.algorithm for cell in cells], problem),
+        algorithm=stack_algorithms([cell.algorithm for cell in cells], problem, stack_flights(flights) if flights else None),
         problem=problem,
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),

@@ -64,6 +64,16 @@ class RunTable:
         return None if joint is None else joint.to_numpy()
 
     @property
+    def told(self) -> np.ndarray | None:
+        """Return how many rewards arrived in runs with pulls in flight, int32 `(N,)`; None for others."""
+        return None if self.rows.journey is None else np.asarray(self.rows.journey.told)
+
+    @property
+    def elapsed(self) -> np.ndarray | None:
+        """Return the time of runs with pulls in flight, int32 `(N,)`; None for others."""
+        return None if self.rows.journey is None else np.asarray(self.rows.journey.elapsed)
+
+    @property
     def reward_regret(self) -> np.ndarray | None:
         """Return the best ratio times the budget, minus the reward collected, float64 `(N,)`."""
         collected = self.rows.account.reward
@@ -121,6 +131,13 @@ METRICS: dict[str, MetricSpec] = {
     ),
     "evaluations": MetricSpec(
         np.float64, "cells", "cells of the matrix that were read", lambda seen: seen.rows.evaluations, empty=np.nan
+    ),
+    "told": MetricSpec(
+        np.float64, "pulls", "pulls whose rewards arrived before the run ended", lambda seen: seen.told, empty=np.nan
+    ),
+    "elapsed": MetricSpec(
+        np.float64, "pulls", "time of the run, in pulls that the platform had time for", lambda seen: seen.elapsed,
+        empty=np.nan,
     ),
     "paid": MetricSpec(
         np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan

@@ -25,6 +25,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.storage.layout import Layout
 from jaxbandits.sweeps.checked_cells import check_cells, check_kinds
 from jaxbandits.sweeps.entries import Entries, entries_of
+from jaxbandits.sweeps.flight_options import flight_options
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand
 from jaxbandits.sweeps.group_cells import batched_problem, group_by_program
 from jaxbandits.sweeps.metrics import METRICS, MetricSpec, table
@@ -126,6 +127,8 @@ def make_plan(
     checkpoints: Sequence[float] | None = None,
     independent: bool = False,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
+    batch: Any = None,
+    delay: Any = None,
 ) -> Plan:
     """Check everything that a sweep is given; arguments as in `sweep`.
 
@@ -142,7 +145,8 @@ def make_plan(
     problems = entries_of("problem", problem)
     if is_traced((list(algorithms.things.values()), list(problems.things.values()))):
         raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
-    grid = expand(algorithms, problems)
+    flights = flight_options(batch, delay)
+    grid = expand(algorithms, problems, flights)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
     check_names(algorithms, problems, [name for name, _ in own])
     grid, identity, not_run = check_cells(grid, algorithms, problems)
@@ -152,6 +156,7 @@ def make_plan(
         del settings["max_pulls"]  # each class of algorithms has its own
     if first_seed:
         settings["first_seed"] = first_seed
+    settings |= flights.settings
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
     if own:

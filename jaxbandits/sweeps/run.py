@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray as xr
 
+from jaxbandits.axes import Axis
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
@@ -41,6 +42,8 @@ def sweep(
     chunk: int | None = None,
     on_chip: bool = False,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
+    batch: int | Axis | None = None,
+    delay: int | str | Axis | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     store: str | Path | None = None,
     keep: str | None = None,
@@ -134,7 +137,7 @@ def sweep(
     limit = None if max_time is None else TimeLimit(seconds_of(max_time))
     plan = make_plan(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
-        checkpoints=checkpoints, independent=independent, metrics=metrics,
+        checkpoints=checkpoints, independent=independent, metrics=metrics, batch=batch, delay=delay,
     )  # fmt: skip
     if plan.not_run:
         warn(not_run_text(plan.not_run))
@@ -173,6 +176,8 @@ def simulate(
     chunk: int | None = None,
     on_chip: bool = False,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
+    batch: int | Axis | None = None,
+    delay: int | str | Axis | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     store: str | Path | None = None,
     keep: str | None = None,
@@ -189,5 +194,5 @@ def simulate(
     return sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,
-        metrics=metrics, on_progress=on_progress, store=store, keep=keep, part=part, max_time=max_time,
+        metrics=metrics, batch=batch, delay=delay, on_progress=on_progress, store=store, keep=keep, part=part, max_time=max_time,
     )  # fmt: skip

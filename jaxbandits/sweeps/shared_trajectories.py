@@ -42,7 +42,7 @@ def share_trajectories(cells: Sequence[Cell], runs: Runs, points: int) -> Chains
     """
     algorithm = cells[0].algorithm
     best = Chains(None, [[place] for place in range(len(cells))])
-    if runs.independent or points:
+    if runs.independent or points or any(cell.flight is not None for cell in cells):
         return best
     for field in algorithm.traits.stops_by:
         found = _by(field, cells)

@@ -1,0 +1,146 @@
+"""Runs a rule with pulls in flight: it selects several before their rewards arrive, which may take long.
+
+The platform has time for one pull after another, and starts them in batches. All pulls of a batch are selected at its
+start. Before, all rewards that have arrived are told, in the order in which they were asked for. A reward arrives when
+its batch has been made, and its delay is over. Time passes also where nothing is asked, since a budget is spent.
+"""
+
+import dataclasses
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.flight_state import FlightState, Journey
+from jaxbandits.engine.flights import Flight
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.step_rewards import draw
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.status import OUTSIDE
+
+__all__ = ["FlightRule", "check_in_flight"]
+
+
+def check_in_flight(rule: Rule, problem: Problem) -> None:
+    """Check that a rule can have pulls in flight on a problem.
+
+    Raises:
+        UsageError: it cannot; the message is the reason.
+    """
+    name = type(rule).__name__
+    if rule.eliminates or rule.in_batches:
+        raise UsageError(
+            f"{name} asks for many pulls at once, and decides when all their rewards are there: batch= and delay= "
+            "change none of its decisions, so run it without them"
+        )
+    if rule.grows:
+        raise UsageError(f"{name} takes ever more arms, each after the rewards of those before: no pulls in flight")
+    if rule.one_by_one:
+        raise UsageError(f"{name} pays for each pull, and what pulls in flight cost is not known: no batch= or delay=")
+    if problem.costs is not None and problem.costs.price is None:
+        raise UsageError(f"pulls of {problem.name} cost their rewards, which are not known in flight")
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class FlightRule(MappedRule):
+    """A rule that selects arms to pull, with pulls in flight, mapped over the runs."""
+
+    flight: Flight = dataclasses.field(kw_only=True)
+
+    #: Whether checkpoints are passed by the pulls in flight.
+    in_flight: ClassVar[bool] = True
+
+    def init(self, problem: Problem, key: jax.Array) -> FlightState:  # type: ignore[override]
+        """Return the states after the first pulls."""
+        told = super().init(problem, key)
+        first = problem.arms * self.rule.initial_pulls
+        return FlightState.begin(told, self.flight, self._arms_a_step(told), first, super().done(told))
+
+    def step(  # type: ignore[override]
+        self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array | bool = True
+    ) -> FlightState:
+        """Tell the rewards of one selection, or select, or both; only where runs are live and not done."""
+        return self.advance(problem, key, state, jnp.asarray(live), NO_LIMIT)
+
+    def advance(  # type: ignore[override]
+        self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array, stop: jax.Array | int
+    ) -> FlightState:
+        """Make one step without passing `stop` pulls."""
+        live = jnp.broadcast_to(live, state.clock.shape) & ~state.over
+        pulls, in_order = len(state.places), self.flight.in_order
+        width = lax.div(self.flight.batch + (pulls - 1), jnp.int32(pulls))
+        within = lax.rem(state.clock, width)
+        state = self._told_one(state, live & (within == 0))
+        seen = state.seen
+        going, places, outside = self._decided(state.told, live, seen)
+        passes = live & (going | outside) & ~((within == 0) & state.arrived(in_order))
+        asks = passes & self._has_room(state, stop)
+        state = dataclasses.replace(
+            state, over=state.over | (live & ~going & ~outside),
+            told=dataclasses.replace(state.told, fault=jnp.where(asks & outside, OUTSIDE, state.told.fault)),
+        )  # fmt: skip
+        rewards, _ = draw(problem, key, seen, places)
+        delays = [self.flight.delay(state.told.words, state.time + number) for number in range(pulls)]
+        longest = delays[0]
+        for delay in delays[1:]:
+            longest = fast_max(longest, delay)
+        due = state.clock - within + width + lax.div(longest + (pulls - 1), jnp.int32(pulls))
+        new = state.started(places, rewards, due, asks & going)
+        return dataclasses.replace(new, clock=state.clock + passes.astype(jnp.int32))
+
+    def _told_one(self, state: FlightState, where: jax.Array) -> FlightState:
+        """Return the states after the next rewards were told, where some have arrived."""
+        where = where & state.arrived(self.flight.in_order)
+        slot = state.next_slot(self.flight.in_order)
+        places = [arms.take(x, slot) for x in state.places]
+        rewards = [arms.take(x, slot) for x in state.rewards]
+        told = self._observed(state.told, places, rewards, where, jnp.zeros(where.shape, bool))
+        return state.landed(told, slot, places, where)
+
+    def _has_room(self, state: FlightState, stop: jax.Array | int) -> jax.Array:
+        """Return whether one more selection passes neither `stop` pulls nor the rule's budget, bool `(…)`."""
+        room = state.time <= stop - len(state.places)
+        budget = self.rule.given("budget")
+        if budget is not None:  # a rule that counts its budget otherwise goes on when nothing is in flight
+            room = room & ((state.time < budget) | (state.flying == 0))
+        return room
+
+    def done(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+        """Return which runs have ended, bool `(…)`."""
+        return state.over
+
+    def recommend(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+        """Return masks of the returned arms, bool `(K, …)`, by the rewards that have arrived."""
+        return super().recommend(state.told)
+
+    def state_of(self, state: FlightState) -> Arms:  # type: ignore[override]
+        """Return the part of a state that a user sees: what the rule knows."""
+        return super().state_of(state.told)
+
+    def journey(self, state: FlightState) -> Journey:  # type: ignore[override]
+        """Return what the runs report beside their pulls."""
+        return state.journey
+
+    def exhausted(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+        """Return which runs cannot continue, bool `(…)`."""
+        return super().exhausted(state.told)
+
+    def stalled(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+        """Return which runs have a fault, bool `(…)`."""
+        return super().stalled(state.told)
+
+    def at_limit(self, state: FlightState, max_pulls: jax.Array | int) -> jax.Array:  # type: ignore[override]
+        """Return whether the next selection would pass `max_pulls`, and all rewards have arrived; bool `(…)`."""
+        return (state.time > max_pulls - len(state.places)) & (state.flying == 0) & ~state.over
+
+    def steps_made(self, before: FlightState, after: FlightState, live: jax.Array) -> jax.Array:  # type: ignore[override]
+        """Return how many selections a call of `advance` has made, int32 `(…)`."""
+        del live
+        return after.asked - before.asked

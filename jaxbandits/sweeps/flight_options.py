@@ -1,0 +1,48 @@
+"""The options `batch` and `delay` of a sweep, which may be axes: pulls in flight on a simulated platform."""
+
+from typing import Any, NamedTuple
+
+from jaxbandits.axes import Axis
+from jaxbandits.engine.flights import Flight, flight_of
+from jaxbandits.errors import about
+from jaxbandits.io.axis_values import value_of, written
+
+__all__ = ["FlightOptions", "flight_options"]
+
+
+class FlightOptions(NamedTuple):
+    """The options as the user gave them, or their axes; neither where no pulls are in flight."""
+
+    batch: Any = None
+    delay: Any = None
+
+    @property
+    def axes(self) -> dict[str, Axis]:
+        """Return the axes by option."""
+        return {name: value for name, value in self._asdict().items() if isinstance(value, Axis)}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return the options as plain data."""
+        return {name: written(value) for name, value in self._asdict().items() if value is not None}
+
+    def at(self, values: dict[str, Any]) -> Flight | None:
+        """Return the pulls in flight at values of the axes; None for none.
+
+        Raises:
+            UsageError: values that cannot be used.
+        """
+        one = self._replace(**values)
+        if one == (None, None):
+            return None
+        with about("run"):
+            return flight_of(1 if one.batch is None else one.batch, 0 if one.delay is None else one.delay)
+
+
+def flight_options(batch: Any, delay: Any) -> FlightOptions:
+    """Return the options that a user or a specification gave.
+
+    Raises:
+        UsageError: a table that is not an axis.
+    """
+    return FlightOptions(value_of(batch), value_of(delay))
