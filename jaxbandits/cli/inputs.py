@@ -19,7 +19,7 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
 from jaxbandits.sweeps.plan import Plan, make_plan
 
-__all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected", "start_jax"]
+__all__ = ["Switch", "Whole", "algorithm_of", "delay_of", "plan_of", "problem_of", "selected", "start_jax"]
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -117,6 +117,11 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
             problem = with_costs(problem, prices if len(prices) > 1 else prices[0])
     assert not problem.axes  # a SPEC cannot contain one
     return problem
+
+
+def delay_of(text: str) -> Any:
+    """Return a delay from its text: a whole number, or a law."""
+    return _value(text)
 
 
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:

@@ -9,10 +9,13 @@ import xarray as xr
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.engine.binding import accept, bind
 from jaxbandits.report.formatting import count, interval, probability, value
-from jaxbandits.report.summaries import summary
+from jaxbandits.report.summaries import GROWING, summary
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["json_of", "moments", "run_statistics", "settled", "statistics"]
+
+#: Counts that are shown beside the pulls, where there are any.
+_BESIDE_PULLS = ("told", "elapsed", "evaluations")
 
 
 def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
@@ -24,7 +27,8 @@ def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
         return found if np.isfinite(found) else None
 
     seconds = max(dataset.attrs["seconds"], 1e-9)
-    return {
+    in_flight = {f"mean_{name}": number(f"{name}_mean") for name in ("told", "elapsed") if name in dataset}
+    return in_flight | {
         "runs": int(known["runs"]),
         "mean_pulls": number("pulls_mean"),
         "sd_pulls": number("pulls_sd"),
@@ -77,7 +81,7 @@ def statistics(dataset: xr.Dataset) -> str:
 
     def mean(name: str) -> str:
         low, middle, high = (float(known[f"{name}_{end}"]) for end in ("low", "mean", "high"))
-        at_least = "at least " if stopped and name in ("pulls", "evaluations", "cost", "paid", "reward") else ""
+        at_least = "at least " if stopped and name in GROWING else ""
         return f"{at_least}{value(middle)} {interval(low, high)}"
 
     lines = {"pulls, mean": mean("pulls")}
@@ -85,7 +89,7 @@ def statistics(dataset: xr.Dataset) -> str:
     low, rate, high = (float(known[name]) for name in ("failure_low", "failure", "failure_high"))
     errors = int(known["errors"])
     lines["failure rate"] = f"{probability(rate)} {interval(low, high, True)}: {errors:,} of {runs:,} runs"
-    for name in ("evaluations", "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
+    for name in (*_BESIDE_PULLS, "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
         if f"{name}_mean" in known:
             lines[f"{name.replace('_', ' ')}, mean"] = mean(name)
     lines["truncated"] = f"{stopped:,} of {runs:,} runs"

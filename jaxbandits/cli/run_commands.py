@@ -34,6 +34,8 @@ def simulate(
     root_seed: Whole = 0,
     max_pulls: Whole | None = None,
     costs: str | None = None,
+    batch: Whole | None = None,
+    delay: str | None = None,
     json: Switch = False,
     progress: bool | None = None,
 ) -> None:
@@ -48,6 +50,8 @@ def simulate(
         max_pulls: stop a run before the pull or batch that passes it and count it as truncated; 1e9 if not given,
             and no limit for algorithms that draw sums.
         costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, usually one unit.
+        batch: pulls that start at once, before any of their rewards is known; 1 if only a delay is given.
+        delay: how many pulls a reward takes: 10, geometric:10 or uniform:0,20.
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; by default, if that is a terminal.
     """
@@ -61,6 +65,8 @@ def simulate(
             seeds,
             root_seed=root_seed,
             max_pulls=max_pulls,
+            batch=batch,
+            delay=None if delay is None else inputs.delay_of(delay),
             on_progress=lambda state: update(state, seeds),
         )
     if json:

@@ -18,6 +18,7 @@ from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine.flight_state import FlightState, Journey
 from jaxbandits.engine.flights import Flight
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.step_rewards import draw
 from jaxbandits.errors import UsageError
@@ -49,27 +50,31 @@ def check_in_flight(rule: Rule, problem: Problem) -> None:
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class FlightRule(MappedRule):
+class FlightRule(MappedAlgorithm):
     """A rule that selects arms to pull, with pulls in flight, mapped over the runs."""
 
     flight: Flight = dataclasses.field(kw_only=True)
 
-    #: Whether checkpoints are passed by the pulls in flight.
+    one_pull_a_step: ClassVar[bool] = True
+    states_count_steps: ClassVar[bool] = True
     in_flight: ClassVar[bool] = True
 
-    def init(self, problem: Problem, key: jax.Array) -> FlightState:  # type: ignore[override]
-        """Return the states after the first pulls."""
-        told = super().init(problem, key)
-        first = problem.arms * self.rule.initial_pulls
-        return FlightState.begin(told, self.flight, self._arms_a_step(told), first, super().done(told))
+    @property
+    def plain(self) -> MappedRule:
+        """Return the same rule without pulls in flight."""
+        return MappedRule(self.rule, self.facts)
 
-    def step(  # type: ignore[override]
-        self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array | bool = True
-    ) -> FlightState:
+    def init(self, problem: Problem, key: jax.Array) -> FlightState:
+        """Return the states after the first pulls."""
+        told = self.plain.init(problem, key)
+        first = problem.arms * self.rule.initial_pulls
+        return FlightState.begin(told, self.flight, self.plain.arms_a_step(told), first, self.plain.done(told))
+
+    def step(self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array | bool = True) -> FlightState:
         """Tell the rewards of one selection, or select, or both; only where runs are live and not done."""
         return self.advance(problem, key, state, jnp.asarray(live), NO_LIMIT)
 
-    def advance(  # type: ignore[override]
+    def advance(
         self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array, stop: jax.Array | int
     ) -> FlightState:
         """Make one step without passing `stop` pulls."""
@@ -77,9 +82,9 @@ class FlightRule(MappedRule):
         pulls, in_order = len(state.places), self.flight.in_order
         width = lax.div(self.flight.batch + (pulls - 1), jnp.int32(pulls))
         within = lax.rem(state.clock, width)
-        state = self._told_one(state, live & (within == 0))
+        state = self._tell_one(state, live & (within == 0))
         seen = state.seen
-        going, places, outside = self._decided(state.told, live, seen)
+        going, places, outside = self.plain.decide(state.told, live, seen)
         passes = live & (going | outside) & ~((within == 0) & state.arrived(in_order))
         asks = passes & self._has_room(state, stop)
         state = dataclasses.replace(
@@ -87,60 +92,67 @@ class FlightRule(MappedRule):
             told=dataclasses.replace(state.told, fault=jnp.where(asks & outside, OUTSIDE, state.told.fault)),
         )  # fmt: skip
         rewards, _ = draw(problem, key, seen, places)
-        delays = [self.flight.delay(state.told.words, state.time + number) for number in range(pulls)]
-        longest = delays[0]
-        for delay in delays[1:]:
-            longest = fast_max(longest, delay)
-        due = state.clock - within + width + lax.div(longest + (pulls - 1), jnp.int32(pulls))
+        due = state.clock - within + width + self._delay(state)
         new = state.started(places, rewards, due, asks & going)
         return dataclasses.replace(new, clock=state.clock + passes.astype(jnp.int32))
 
-    def _told_one(self, state: FlightState, where: jax.Array) -> FlightState:
+    def _tell_one(self, state: FlightState, where: jax.Array) -> FlightState:
         """Return the states after the next rewards were told, where some have arrived."""
         where = where & state.arrived(self.flight.in_order)
         slot = state.next_slot(self.flight.in_order)
         places = [arms.take(x, slot) for x in state.places]
         rewards = [arms.take(x, slot) for x in state.rewards]
-        told = self._observed(state.told, places, rewards, where, jnp.zeros(where.shape, bool))
+        told = self.plain.observe(state.told, places, rewards, where, jnp.zeros(where.shape, bool))
         return state.landed(told, slot, places, where)
+
+    def _delay(self, state: FlightState) -> jax.Array:
+        """Return the delay of the next selection, in selections, int32 `(…)`: that of its latest reward."""
+        pulls, made = len(state.places), state.time
+        longest = self.flight.delay(state.told.words, made)
+        if not self.flight.in_order:
+            for number in range(1, pulls):
+                longest = fast_max(longest, self.flight.delay(state.told.words, made + number))
+        return lax.div(longest + (pulls - 1), jnp.int32(pulls))
 
     def _has_room(self, state: FlightState, stop: jax.Array | int) -> jax.Array:
         """Return whether one more selection passes neither `stop` pulls nor the rule's budget, bool `(…)`."""
         room = state.time <= stop - len(state.places)
-        budget = self.rule.given("budget")
+        budget = vars(self.rule).get("budget")
         if budget is not None:  # a rule that counts its budget otherwise goes on when nothing is in flight
             room = room & ((state.time < budget) | (state.flying == 0))
         return room
 
-    def done(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+    def done(self, state: FlightState) -> jax.Array:
         """Return which runs have ended, bool `(…)`."""
         return state.over
 
-    def recommend(self, state: FlightState) -> jax.Array:  # type: ignore[override]
+    def recommend(self, state: FlightState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, by the rewards that have arrived."""
-        return super().recommend(state.told)
+        return self.plain.recommend(state.told)
 
-    def state_of(self, state: FlightState) -> Arms:  # type: ignore[override]
+    def state_of(self, state: FlightState) -> Arms:
         """Return the part of a state that a user sees: what the rule knows."""
-        return super().state_of(state.told)
+        return self.plain.state_of(state.told)
 
-    def journey(self, state: FlightState) -> Journey:  # type: ignore[override]
+    def journey(self, state: FlightState) -> Journey:
         """Return what the runs report beside their pulls."""
         return state.journey
 
-    def exhausted(self, state: FlightState) -> jax.Array:  # type: ignore[override]
-        """Return which runs cannot continue, bool `(…)`."""
-        return super().exhausted(state.told)
-
-    def stalled(self, state: FlightState) -> jax.Array:  # type: ignore[override]
-        """Return which runs have a fault, bool `(…)`."""
-        return super().stalled(state.told)
-
-    def at_limit(self, state: FlightState, max_pulls: jax.Array | int) -> jax.Array:  # type: ignore[override]
+    def at_limit(self, state: FlightState, max_pulls: jax.Array | int) -> jax.Array:
         """Return whether the next selection would pass `max_pulls`, and all rewards have arrived; bool `(…)`."""
         return (state.time > max_pulls - len(state.places)) & (state.flying == 0) & ~state.over
 
-    def steps_made(self, before: FlightState, after: FlightState, live: jax.Array) -> jax.Array:  # type: ignore[override]
+    def steps_made(self, before: FlightState, after: FlightState, live: jax.Array) -> jax.Array:
         """Return how many selections a call of `advance` has made, int32 `(…)`."""
         del live
         return after.asked - before.asked
+
+    def asked(self, state: FlightState) -> tuple[jax.Array, jax.Array]:
+        """Refuse: live experiments have pulls of their own in flight."""
+        raise NotImplementedError
+
+    def told(
+        self, state: FlightState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
+    ) -> FlightState:
+        """Refuse: live experiments have pulls of their own in flight."""
+        raise NotImplementedError

@@ -76,7 +76,8 @@ class FlightState(RunState):
     @property
     def time(self) -> jax.Array:
         """Return the pulls of all arms, also those in flight, int32 `(…)`."""
-        return self.told.time + len(self.places) * self.flying
+        flying = self.flying * len(self.places)
+        return self.told.time + flying
 
     @property
     def fault(self) -> jax.Array:
@@ -95,7 +96,8 @@ class FlightState(RunState):
     @property
     def journey(self) -> Journey:
         """Return what the run reports beside its pulls."""
-        return Journey(self.told.time, self.first + len(self.places) * self.clock)
+        since = self.clock * len(self.places)
+        return Journey(self.told.time, self.first + since)
 
     @property
     def seen(self) -> RuleState:

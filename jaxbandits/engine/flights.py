@@ -87,17 +87,17 @@ class Flight:
             most: the largest number of them.
         """
         numbers = jnp.broadcast_to(index(most, pulls.shape), (most, *pulls.shape))
-        arrival = (numbers // self.batch + 1) * self.batch + self.delay(words, numbers, rolled=True)
+        made = (numbers // self.batch + 1) * self.batch
+        arrival = made + self.delay(words, numbers, rolled=True)
         return largest(jnp.where(numbers < pulls, arrival, 0))
 
 
-def flight_of(batch: object, delay: object) -> Flight:
-    """Return the pulls in flight of a platform, from the options `batch` and `delay`.
+def flight_of(batch: int, delay: object) -> Flight:
+    """Return the pulls in flight of a platform, from the options `batch`, a whole number from 1, and `delay`.
 
     Raises:
-        UsageError: a batch that is no whole number from 1, a delay of another form, or too many pulls in flight.
+        UsageError: a delay of another form, or too many pulls in flight.
     """
-    size = whole("batch", batch, 1, MOST_IN_FLIGHT)
     law, values = _law(delay)
     scale = 0.0
     if law == "geometric":
@@ -109,11 +109,13 @@ def flight_of(batch: object, delay: object) -> Flight:
         least, most = (whole(named, value, 0) for value in (values[0], values[-1]))
         if least > most:
             raise UsageError(f"uniform delays go from the smaller number to the larger, got {least} and {most}")
-    slots = 2 * size + most  # one more than a run ever uses
+    slots = 2 * batch + most  # one more than a run ever uses
     if slots > MOST_IN_FLIGHT:
-        raise UsageError(f"batch={shown(batch)} and delay={shown(delay)} have {slots:,} pulls in flight: at most 65,536")
-    numbers = (np.asarray(value, np.int32) for value in (size, least, most))
-    return Flight(*numbers, np.asarray(scale, np.float32), law=law, slots=slots)  # type: ignore[arg-type]
+        raise UsageError(
+            f"batch={batch} and delay={shown(delay)} may have {slots:,} pulls in flight, more than {MOST_IN_FLIGHT:,}"
+        )
+    sizes = (np.int32(batch), np.int32(least), np.int32(most), np.float32(scale))
+    return Flight(*sizes, law=law, slots=slots)  # type: ignore[arg-type]
 
 
 def stack_flights(flights: list[Flight]) -> Flight:
@@ -136,6 +138,4 @@ def _law(delay: object) -> tuple[str, list[float]]:
             values = []
         if len(values) == {"geometric": 1, "uniform": 2}.get(name.strip()):
             return name.strip(), values
-    raise UsageError(
-        f"a delay is a whole number of pulls, geometric:MEAN or uniform:LEAST,MOST, got {shown(delay)}"
-    )
+    raise UsageError(f"a delay is a whole number of pulls, geometric:MEAN or uniform:LEAST,MOST, got {shown(delay)}")

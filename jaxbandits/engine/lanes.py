@@ -125,8 +125,8 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
     """
     point = next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
     stop = cells.max_pulls
-    whole = point is not None and jnp.issubdtype(point.dtype, jnp.integer)  # pulls, not costs
-    if whole and not carry.algorithm.in_flight:
+    in_flight = carry.algorithm.in_flight
+    if point is not None and not in_flight and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs
         stop = fast_min(stop, point)
     before = carry.state.made()
     words = jax.random.key_data(carry.key).T

@@ -20,7 +20,7 @@ from jaxbandits.errors import UsageError, about
 from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.entries import Entries, entries_of
-from jaxbandits.sweeps.flight_options import FlightOptions
+from jaxbandits.sweeps.platform_options import NOTHING_IN_FLIGHT, FlightOptions
 
 __all__ = ["NONE", "RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
 
@@ -60,7 +60,7 @@ class Grid(NamedTuple):
         return [self.cells[place] for place in self.distinct]
 
 
-def expand(algorithm: Any, problem: Any, flights: FlightOptions = FlightOptions()) -> Grid:
+def expand(algorithm: Any, problem: Any, flights: FlightOptions = NOTHING_IN_FLIGHT) -> Grid:
     """Return the grid that algorithms, problems, their axes and those of pulls in flight span.
 
     Args:
@@ -72,7 +72,7 @@ def expand(algorithm: Any, problem: Any, flights: FlightOptions = FlightOptions(
         UsageError: two different axes with one name, or pulls in flight that cannot be simulated.
     """
     both = entries_of("algorithm", algorithm), entries_of("problem", problem)
-    lists = [one.kind for one in both if one.listed]
+    lists: list[str] = [one.kind for one in both if one.listed]
     dimensions: dict[str, tuple[Any, ...]] = {entries.kind: entries.names for entries in both if entries.listed}
     for entries in both:
         for entry, place in entries.places.items():

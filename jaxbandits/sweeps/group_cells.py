@@ -132,8 +132,9 @@ def program(
     padded = in_powers_of_two and not metrics and may_be_padded(cells[0].algorithm, widest, wide)
     problem = batched_problem(cells, in_powers_of_two=padded)
     flights = [cell.flight for cell in cells if cell.flight is not None]
+    flight = stack_flights(flights) if flights else None
     return Program(
-        algorithm=stack_algorithms([cell.algorithm for cell in cells], problem, stack_flights(flights) if flights else None),
+        algorithm=stack_algorithms([cell.algorithm for cell in cells], problem, flight),
         problem=problem,
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),

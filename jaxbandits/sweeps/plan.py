@@ -25,11 +25,11 @@ from jaxbandits.errors import UsageError
 from jaxbandits.storage.layout import Layout
 from jaxbandits.sweeps.checked_cells import check_cells, check_kinds
 from jaxbandits.sweeps.entries import Entries, entries_of
-from jaxbandits.sweeps.flight_options import flight_options
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand
 from jaxbandits.sweeps.group_cells import batched_problem, group_by_program
 from jaxbandits.sweeps.metrics import METRICS, MetricSpec, table
 from jaxbandits.sweeps.options import check_names, checkpoint_values
+from jaxbandits.sweeps.platform_options import flight_options
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.shared_trajectories import Chains, share_trajectories
 from jaxbandits.sweeps.spec import describe

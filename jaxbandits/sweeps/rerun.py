@@ -10,6 +10,7 @@ from jaxbandits.engine.binding import bind, with_values
 from jaxbandits.errors import UsageError
 from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import Cell, expand
+from jaxbandits.sweeps.platform_options import FlightOptions, flight_options
 from jaxbandits.sweeps.rebuild import check_same_metrics, rebuilt
 from jaxbandits.sweeps.results import coordinate
 from jaxbandits.sweeps.run import sweep
@@ -52,8 +53,9 @@ def repeat(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None, **opti
     algorithms, problems = rebuilt("algorithm", algorithm, tables), rebuilt("problem", problem, tables)
     check_same_metrics(tables.get("run", {}), options.get("metrics"))
     before = {name: value for name, value in tables.get("run", {}).items() if name != CODE}
-    places = _all_places(ds, algorithms, problems)
-    run, chosen = {**before, **options}, {}
+    flights = flight_options(before.get("batch"), before.get("delay"))
+    places = _all_places(ds, algorithms, problems, flights)
+    run, chosen = {**before, **flights.chosen(places)._asdict(), **options}, {}
     if "seeds" not in options:
         chosen["seed"] = _seeds(ds, int(before.get("first_seed", 0)), int(before.get("seeds", 0)))
         run["first_seed"] = int(chosen["seed"].min())
@@ -92,8 +94,10 @@ def cells_of(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None) -> t
         raise UsageError("the Dataset has no spec attribute that says what its cells are")
     tables = specification(ds.attrs["spec"])
     algorithms, problems = rebuilt("algorithm", algorithm, tables), rebuilt("problem", problem, tables)
-    places = _all_places(ds, algorithms, problems)
-    grid = expand(_chosen(algorithms, places), _chosen(problems, places))
+    run = tables.get("run", {})
+    flights = flight_options(run.get("batch"), run.get("delay"))
+    places = _all_places(ds, algorithms, problems, flights)
+    grid = expand(_chosen(algorithms, places), _chosen(problems, places), flights.chosen(places))
     return [_bound(cell, may_be_left_out="not_run" in ds.attrs) for cell in grid.cells], list(grid.dimensions)
 
 
@@ -107,7 +111,7 @@ def _bound(cell: Cell, *, may_be_left_out: bool) -> Cell | None:
     return cell._replace(algorithm=algorithm, problem=problem)
 
 
-def _all_places(ds: xr.Dataset, algorithms: Entries, problems: Entries) -> dict[str, list[int]]:
+def _all_places(ds: xr.Dataset, algorithms: Entries, problems: Entries, flights: FlightOptions) -> dict[str, list[int]]:
     """Return the indices of a Dataset's coordinates among the values of the axes.
 
     Raises:
@@ -115,7 +119,7 @@ def _all_places(ds: xr.Dataset, algorithms: Entries, problems: Entries) -> dict[
     """
     places = {
         name: _places(ds, name, np.asarray(coordinate(values)).tolist())
-        for name, values in expand(algorithms, problems).dimensions.items()
+        for name, values in expand(algorithms, problems, flights).dimensions.items()
     }
     for name in set(ds.dims) - places.keys() - _OF_RUNS:
         raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")

@@ -89,6 +89,12 @@ def sweep(
             so. On CPU kernels are interpreted, slowly: for tests.
         metrics: further metrics of every run, functions of problem, state and returned arms, or `jb.Metric`, by the
             names of the Dataset's variables. A grid over numbers of arms is then not padded.
+        batch: how many pulls start at once, on a platform of which this is a simulation: all are chosen before any of
+            their rewards is known. It may be an axis. If only a delay is given, 1.
+        delay: how many further pulls the platform makes before the reward of a pull arrives: a whole number, or a law,
+            `"geometric:10"` (of that mean) or `"uniform:0,20"`; it may be an axis. 0 if only a batch is given. Rules
+            select by what they were told, and each pull in flight counts as one that gave the present mean of its arm.
+            They end, and answer, by what they were told. For rules that select arms one by one.
         on_progress: called now and then with the runs and pulls done so far.
         store: NAME.zarr (or NAME.nc): runs are stored there block by block as they end. Stored runs are not made
             again, even after an interruption. More seeds, values of the axes, and algorithms or problems of a list may
@@ -115,6 +121,8 @@ def sweep(
         the cost that was drawn, is there where pulls have costs and it is known. `reward` is collected within a
         budget of cost, and `regret` is the best ratio times the budget minus that reward; of several algorithms, NaN
         for those without such a budget.
+        With `batch` or `delay`, `pulls` are those made, also in flight when the run ended, `told` the rewards that
+        arrived, and `elapsed` the time, in pulls that the platform could have made.
         Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
         values are numbers with fractions. A warning names it, as does `not_run` in the attributes.
 
@@ -194,5 +202,6 @@ def simulate(
     return sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,
-        metrics=metrics, batch=batch, delay=delay, on_progress=on_progress, store=store, keep=keep, part=part, max_time=max_time,
+        metrics=metrics, batch=batch, delay=delay, on_progress=on_progress, store=store, keep=keep, part=part,
+        max_time=max_time,
     )  # fmt: skip

@@ -38,5 +38,7 @@ class RunTable(Table):
     max_pulls: Annotated[int, as_checked(checks.whole, 1, MAX_COUNT)] | None = None
     independent: Annotated[bool, BeforeValidator(_switch)] = False
     checkpoints: Annotated[list[float], BeforeValidator(_points)] | None = None
+    batch: Any = None
+    delay: Any = None
     keep: Annotated[str, BeforeValidator(check_keep)] = "runs"
     max_time: Annotated[float, BeforeValidator(seconds_of)] | None = None

@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 from jaxbandits.axes import Axis
-from jaxbandits.engine.flights import Flight, flight_of
+from jaxbandits.checks import whole
+from jaxbandits.engine.flights import MOST_IN_FLIGHT, Flight, flight_of
 from jaxbandits.errors import about
 from jaxbandits.io.axis_values import value_of, written
 
-__all__ = ["FlightOptions", "flight_options"]
+__all__ = ["NOTHING_IN_FLIGHT", "FlightOptions", "flight_options"]
 
 
 class FlightOptions(NamedTuple):
@@ -35,8 +36,17 @@ class FlightOptions(NamedTuple):
         one = self._replace(**values)
         if one == (None, None):
             return None
-        with about("run"):
-            return flight_of(1 if one.batch is None else one.batch, 0 if one.delay is None else one.delay)
+        with about("run", "batch"):
+            batch = whole("batch", 1 if one.batch is None else one.batch, 1, MOST_IN_FLIGHT)
+        with about("run", "delay"):
+            return flight_of(batch, 0 if one.delay is None else one.delay)
+
+    def chosen(self, places: dict[str, list[int]]) -> "FlightOptions":
+        """Return the options with the values of the axes at these indices, by dimension."""
+        return self._replace(**{name: axis.at(places[axis.name or name]) for name, axis in self.axes.items()})
+
+
+NOTHING_IN_FLIGHT = FlightOptions()
 
 
 def flight_options(batch: Any, delay: Any) -> FlightOptions:
