@@ -11,7 +11,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxbandits.costs.accounts import Account
 from jaxbandits.engine.aot_cache import with_machine_code
-from jaxbandits.engine.flight_state import Journey
+from jaxbandits.engine.flights import Journey
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.lane_compaction import lanes_worth_having, packed
 from jaxbandits.engine.lane_state import Carry

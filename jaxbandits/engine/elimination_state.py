@@ -49,6 +49,7 @@ class EliminationState(PlacedArms):
     bandits: int = dataclasses.field(metadata={"static": True})  # bandits that share the axis of arms
     fault: jax.Array  # int32 (…): the code of a fault in `jaxbandits.status`, 0 for none
     placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
+    waited: Any = None  # `Waited`: the time without a pull, on a platform with delays; None elsewhere
 
     @property
     def places(self) -> int:

@@ -16,8 +16,8 @@ from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.engine.flight_state import FlightState, Journey
-from jaxbandits.engine.flights import Flight
+from jaxbandits.engine.flight_state import FlightState
+from jaxbandits.engine.flights import Flight, Journey
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.step_rewards import draw
@@ -28,7 +28,7 @@ from jaxbandits.status import OUTSIDE
 __all__ = ["FlightRule", "check_in_flight"]
 
 
-def check_in_flight(rule: Rule, problem: Problem) -> None:
+def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
     """Check that a rule can have pulls in flight on a problem.
 
     Raises:
@@ -36,10 +36,9 @@ def check_in_flight(rule: Rule, problem: Problem) -> None:
     """
     name = type(rule).__name__
     if rule.eliminates or rule.in_batches:
-        raise UsageError(
-            f"{name} asks for many pulls at once, and decides when all their rewards are there: batch= and delay= "
-            "change none of its decisions, so run it without them"
-        )
+        if not flight.in_order:
+            raise UsageError(f"{name} waits for the last of many rewards: its delay must be a number, not {flight.law}")
+        return
     if rule.grows:
         raise UsageError(f"{name} takes ever more arms, each after the rewards of those before: no pulls in flight")
     if rule.one_by_one:

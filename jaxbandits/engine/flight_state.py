@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -10,22 +10,16 @@ import jax.numpy as jnp
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.engine.flights import Flight
+from jaxbandits.arrays.uint64 import UInt64
+from jaxbandits.engine.flights import Flight, Journey
 from jaxbandits.engine.pulls_in_flight import count_pending
 from jaxbandits.engine.rule_states import RuleState
 from jaxbandits.engine.run_state import RunState
 
-__all__ = ["FlightState", "Journey"]
+__all__ = ["FlightState"]
 
 #: In place of the time at which rewards arrive: there are none.
 _NEVER = MAX_COUNT
-
-
-class Journey(NamedTuple):
-    """What a run with pulls in flight reports beside its pulls."""
-
-    told: jax.Array  # int32 (…): rewards that arrived
-    elapsed: jax.Array  # int32 (…): the time of the run, in pulls that the platform has had time for
 
 
 @pytree
@@ -97,7 +91,7 @@ class FlightState(RunState):
     def journey(self) -> Journey:
         """Return what the run reports beside its pulls."""
         since = self.clock * len(self.places)
-        return Journey(self.told.time, self.first + since)
+        return Journey(UInt64.of(self.told.time), UInt64.of(self.first + since))
 
     @property
     def seen(self) -> RuleState:

@@ -13,6 +13,7 @@ the arm and how often the arm was pulled.
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,18 +22,26 @@ import numpy as np
 from jaxbandits.arrays.arms import index, largest
 from jaxbandits.arrays.numerics import fast_min, log
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.uint64 import UInt64
 from jaxbandits.checks import NOT_NEGATIVE, is_number, number, shown, whole
 from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import DELAYS
 from jaxbandits.random.threefry import KeyWords, block, open_uniform, uniform
 
-__all__ = ["MOST_IN_FLIGHT", "Flight", "flight_of", "stack_flights"]
+__all__ = ["MOST_IN_FLIGHT", "Flight", "Journey", "flight_of", "stack_flights"]
 
 #: Pulls that may be in flight: a run keeps each of them.
 MOST_IN_FLIGHT = 2**16
 #: Where a geometric law is cut, in means.
 _CUT = 20
+
+
+class Journey(NamedTuple):
+    """What runs on a platform report beside their pulls."""
+
+    told: UInt64  # (…): rewards that arrived before the run ended
+    elapsed: UInt64  # (…): the time of the run, in pulls that the platform could have made
 
 
 @pytree

@@ -11,7 +11,7 @@ from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.compilers.jax_settings import run_methods_so
-from jaxbandits.engine.flight_state import Journey
+from jaxbandits.engine.flights import Journey
 from jaxbandits.engine.rule_calls import answered, call
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.value_ranges import Facts

@@ -7,6 +7,7 @@ from jaxbandits.engine.flights import Flight
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.value_ranges import Facts
+from jaxbandits.engine.waiting_rules import WaitingElimination, WaitingRule
 
 __all__ = ["map_algorithm"]
 
@@ -20,5 +21,6 @@ def map_algorithm(rule: Rule, facts: Facts | None = None, flight: Flight | None 
         flight: the pulls in flight; None for none.
     """
     if flight is not None:
-        return FlightRule(rule, facts, flight=flight)
+        kind = WaitingElimination if rule.eliminates else WaitingRule if rule.in_batches else FlightRule
+        return kind(rule, facts, flight=flight)
     return EliminationRule(rule, facts) if rule.eliminates else MappedRule(rule, facts)

@@ -12,7 +12,7 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.costs.accounts import Account, CheckpointCosts
 from jaxbandits.engine.finite_populations import known_arms
-from jaxbandits.engine.flight_state import Journey
+from jaxbandits.engine.flights import Journey
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
 from jaxbandits.engine.own_criterion import judged

@@ -58,6 +58,7 @@ class RuleState(PlacedArms):
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # bandits that share the axis of arms
     grows: bool = dataclasses.field(default=False, metadata={"static": True})  # whether the rule sees pulled arms only
     placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
+    waited: Any = None  # `Waited`: the time without a pull, on a platform with delays; None elsewhere
 
     @property
     def pulls(self) -> jax.Array:

@@ -54,7 +54,7 @@ def check_cells(grid: Grid, algorithms: Entries, problems: Entries) -> CheckedCe
         try:
             with about(*algorithms.places[pair[0]]):
                 if cell.flight is not None:
-                    check_in_flight(cell.algorithm, cell.problem)
+                    check_in_flight(cell.algorithm, cell.problem, cell.flight)
                 bound, explored = bind(cell.algorithm, cell.problem)
             cells.append(cell._replace(algorithm=bound, problem=explored))
             fitting.add(pair)

@@ -65,13 +65,13 @@ class RunTable:
 
     @property
     def told(self) -> np.ndarray | None:
-        """Return how many rewards arrived in runs with pulls in flight, int32 `(N,)`; None for others."""
-        return None if self.rows.journey is None else np.asarray(self.rows.journey.told)
+        """Return how many rewards arrived in runs on a platform, int64 `(N,)`; None for others."""
+        return None if self.rows.journey is None else self.rows.journey.told.to_numpy()
 
     @property
     def elapsed(self) -> np.ndarray | None:
-        """Return the time of runs with pulls in flight, int32 `(N,)`; None for others."""
-        return None if self.rows.journey is None else np.asarray(self.rows.journey.elapsed)
+        """Return the time of runs on a platform, int64 `(N,)`; None for others."""
+        return None if self.rows.journey is None else self.rows.journey.elapsed.to_numpy()
 
     @property
     def reward_regret(self) -> np.ndarray | None:
