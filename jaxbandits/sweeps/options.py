@@ -13,16 +13,18 @@ from jaxbandits.report.summary_names import variables_of
 from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.sweeps.metrics import METRICS
+from jaxbandits.sweeps.platform_options import FlightOptions
 
 __all__ = ["check_names", "checkpoint_values"]
 
 
-def check_names(algorithms: Entries, problems: Entries, own: Iterable[str]) -> None:
+def check_names(algorithms: Entries, problems: Entries, flights: FlightOptions, own: Iterable[str]) -> None:
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
 
     Args:
         algorithms: the algorithms with their axes.
         problems: the problems with their axes.
+        flights: the pulls in flight with theirs.
         own: names of the user's metrics.
 
     Raises:
@@ -33,17 +35,18 @@ def check_names(algorithms: Entries, problems: Entries, own: Iterable[str]) -> N
     for name in own:
         if twice := [one for one in variables_of([name]) if in_summary.count(one) > 1]:
             raise UsageError(f"the metric {name!r} needs another name: summaries have {twice[0]!r} already")
-    for entries in (algorithms, problems):
-        for entry, place in entries.places.items():
-            for field, values in entries.axes(entry).items():
-                name = values.name or field
-                if name in {*RESERVED, *METRICS, *own, *in_summary}:
-                    where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
-                    with about(*place, field):
-                        raise UsageError(
-                            f"an axis cannot be called {name!r}, since {where} have that name already: "
-                            "give it another name, axis(…, name=…)"
-                        )
+    both = (algorithms, problems)
+    placed = [(place, entries.axes(entry)) for entries in both for entry, place in entries.places.items()]
+    for place, axes in [*placed, (("run",), flights.axes)]:
+        for field, values in axes.items():
+            name = values.name or field
+            if name in {*RESERVED, *METRICS, *own, *in_summary}:
+                where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
+                with about(*place, field):
+                    raise UsageError(
+                        f"an axis cannot be called {name!r}, since {where} have that name already: "
+                        "give it another name, axis(…, name=…)"
+                    )
     _check_budgets(algorithms)
 
 

@@ -148,7 +148,7 @@ def make_plan(
     flights = flight_options(batch, delay)
     grid = expand(algorithms, problems, flights)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
-    check_names(algorithms, problems, [name for name, _ in own])
+    check_names(algorithms, problems, flights, [name for name, _ in own])
     grid, identity, not_run = check_cells(grid, algorithms, problems)
     runs = Runs(seeds, root_seed, max_pulls, independent)
     settings: dict[str, Any] = runs._asdict()

@@ -9,13 +9,13 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.engine.flights import flight_of
-from jaxbandits.random.streams import root_key, run_key, step_key
+from jaxbandits.random.streams import root_key, run_key
 from jaxbandits.random.threefry import key_words
 from tests.reward_tables import tables
+from tests.slow_platform import Lucb, Ugape, Wander, reference
 
-PROBLEM = jb.gaussian([0.8, 0.5, 0.4, 0.0], sd=0.5)
-SEEDS, PULLS = 12, 3000
-PLATFORMS = [(1, 0), (1, 7), (5, 0), (4, 10), (3, "geometric:6"), (2, "uniform:3,12")]
+PROBLEM = jb.gaussian([0.8, 0.5, 0.0], sd=0.5)
+SEEDS, PULLS = 10, 3000
 
 
 @jb.algorithm
@@ -43,113 +43,11 @@ class Wanders:
         return jnp.argmax(arms.mean)
 
 
-class Ugape:
-    """UGapEc for one arm, by its paper; the reference of a rule that selects one arm."""
-
-    pulls = 1
-
-    def __init__(self, epsilon, delta, b=1.0, c=0.5):
-        self.epsilon, self.delta, self.b, self.c = epsilon, delta, b, c
-
-    def select(self, number, mean, time, key):
-        return [self._decided(number, mean, time)[0]]
-
-    def done(self, number, mean, time, last):
-        return self._decided(number, mean, time)[1] < self.epsilon
-
-    def _decided(self, number, mean, time):
-        K = len(mean)
-        beta = self.b * np.sqrt(self.c * np.log(4 * K * time**3 / self.delta) / number)
-        upper, lower = mean + beta, mean - beta
-        gap = np.array([np.delete(upper, k).max() for k in range(K)]) - lower
-        best = int(np.argmin(gap))
-        rival = max((k for k in range(K) if k != best), key=lambda k: upper[k])
-        return (best if beta[best] > beta[rival] else rival), gap[best]
-
-
-class Lucb:
-    """LUCB1 for one arm; the reference of a rule that selects two arms, with a round of its own."""
-
-    pulls = 2
-
-    def __init__(self, epsilon, delta, b=1.0):
-        self.epsilon, self.delta, self.b, self.round = epsilon, delta, b, 1
-
-    def select(self, number, mean, time, key):
-        return self._rivals(number, mean)[:2]
-
-    def done(self, number, mean, time, last):
-        return self._rivals(number, mean)[2] < self.epsilon
-
-    def told(self):
-        self.round += 1
-
-    def _rivals(self, number, mean):
-        beta = np.log(5 * len(mean) * self.round**4 / (4 * self.delta))
-        radius = self.b * np.sqrt(beta / (2 * number))
-        best = int(np.argmax(mean))
-        upper = np.where(np.arange(len(mean)) == best, -np.inf, mean + radius)
-        rival = int(np.argmax(upper))
-        return best, rival, upper[rival] - (mean[best] - radius[best])
-
-
-class Wander:
-    """The reference of `Wanders`; its draws are those of the step's key."""
-
-    pulls = 1
-
-    def __init__(self, budget):
-        self.budget = budget
-
-    def select(self, number, mean, time, key):
-        toss, which = jax.random.split(step_key(key, jnp.int32(time)))
-        if float(jax.random.uniform(toss)) < 0.5:
-            return [int(jax.random.randint(which, (), 0, len(mean)))]
-        return [int(np.argmax(mean + 1 / np.sqrt(number)))]
-
-    def done(self, number, mean, time, last):
-        return time >= self.budget or last > 1.9
-
-
 RULES = {
     "ugape": (jb.UGapEc(epsilon=0.2, delta=0.1, b=1.0), lambda: Ugape(0.2, 0.1)),
     "lucb": (jb.LUCB(epsilon=0.2, delta=0.1, b=1.0), lambda: Lucb(0.2, 0.1)),
-    "wanders": (Wanders(budget=120), lambda: Wander(120)),
+    "wanders": (Wanders(budget=100), lambda: Wander(100)),
 }
-
-
-def reference(rule, rewards, key, delays, batch):
-    """Make one run, event by event; arms are in the order of the run. Return the pulls of each arm, how
-    many were told, the time, and those that were told of each arm."""
-    K, P = rewards.shape[1], rule.pulls
-    number, sums = np.ones(K), rewards[0].astype(np.float64)
-    asked, flying, last = np.ones(K, int), [], 0.0
-    first = max((m // batch + 1) * batch + delays[m] for m in range(K))
-    width = -(-batch // P)
-    time = 0  # in pulls, since all first rewards have arrived
-    if rule.done(number, sums / number, K, last):
-        return asked, K, first, number
-    while True:
-        for flight in [flight for flight in flying if flight[0] <= time]:  # in the order of asking
-            flying.remove(flight)
-            for arm, reward in flight[1]:
-                number[arm] += 1
-                sums[arm] += reward
-                last = reward
-            if hasattr(rule, "told"):
-                rule.told()
-            if rule.done(number, sums / number, int(number.sum()), last):
-                return asked, int(number.sum()), first + time, number
-        for _ in range(width):
-            if getattr(rule, "budget", np.inf) <= asked.sum():
-                break
-            pulled, arms = [], rule.select(asked, sums / number, int(asked.sum()), key)
-            longest = max(delays[asked.sum() + i] for i in range(P))
-            for arm in arms:
-                pulled.append((arm, float(rewards[asked[arm], arm])))
-                asked[arm] += 1
-            flying.append((time + width * P + longest, pulled))
-        time += width * P
 
 
 @functools.cache
@@ -169,8 +67,8 @@ def told_pulls(problem, state, recommended):
     return state.pulls
 
 
-def agrees(name, batches, delays):
-    """Whether runs of a grid are those of the reference, in every cell."""
+def runs_that_agree(name, batches, delays):
+    """Return the runs of a grid, after checking that they are those of the reference in every cell."""
     rule, slow = RULES[name]
     metrics = {"arms_told": told_pulls}
     ds = jb.sweep(rule, PROBLEM, SEEDS, batch=jb.axis(batches), delay=jb.axis(delays), metrics=metrics)
@@ -190,18 +88,120 @@ def agrees(name, batches, delays):
                 asked, told, elapsed, of_arms = found
                 assert (int(run.pulls), int(run.told), int(run.elapsed)) == (asked.sum(), told, elapsed), (batch, delay)
                 np.testing.assert_array_equal(run.arms_told, of_arms[places[seed]])
+    return ds
 
 
-def test_a_rule_of_two_arms_decides_as_a_slow_program_of_the_platform():
-    agrees("lucb", [1, 4, 5], [0, 7, 10])
+def same(one, other):
+    for name in one.data_vars:
+        np.testing.assert_array_equal(one[name].to_numpy(), other[name].to_numpy(), err_msg=name)
 
 
-def test_a_rule_that_draws_and_remembers_decides_as_a_slow_program_with_random_delays():
-    agrees("wanders", [1, 3], ["geometric:6", "geometric:0.5"])
+def test_a_rule_of_two_arms_decides_as_a_slow_program_and_without_flights_no_bit_changes():
+    ds = runs_that_agree("lucb", [1, 5], [0, 7])
+    plain = jb.simulate(RULES["lucb"][0], PROBLEM, SEEDS, metrics={"arms_told": told_pulls})
+    alone = ds.sel(batch=1, delay=0)
+    same(plain, alone)
+    np.testing.assert_array_equal(alone.told, plain.pulls)
+    assert (ds.told <= ds.pulls).all()
+    assert (ds.pulls <= ds.elapsed).all()
+    assert (ds.sel(delay=7).told < ds.sel(delay=7).pulls).any()
+
+
+def test_a_users_rule_that_draws_and_remembers_decides_as_a_slow_program_with_random_delays():
+    ds = runs_that_agree("wanders", [1, 3], ["geometric:6", "geometric:0.5"])
+    assert (ds.pulls <= 100).all()  # what is in flight does not pass the budget
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("delays", [[0, 1, 40], ["geometric:6"], ["uniform:3,12"]])
 def test_every_rule_decides_as_a_slow_program_of_the_platform(name, delays):
-    agrees(name, [1, 2, 7], delays)
+    runs_that_agree(name, [1, 2, 7], delays)
+
+
+@pytest.mark.slow
+@pytest.mark.bits
+@pytest.mark.parametrize("delay", [9, "uniform:3,12"])
+@pytest.mark.parametrize(
+    "rule", [jb.UGapEc(epsilon=0.2, delta=0.1), jb.LUCB(epsilon=0.2, delta=0.1), jb.TTTS(delta=0.2)]
+)
+def test_lanes_chunks_devices_and_other_cells_change_no_bit(rule, delay):
+    problem = jb.bernoulli([0.7, 0.5, 0.5, 0.3])
+    grid = jb.sweep(rule, problem, 40, batch=jb.axis([1, 4]), delay=jb.axis([0, delay]))
+    alone = jb.simulate(rule, problem, 40, batch=4, delay=delay, lanes=7, chunk=5, devices=1)
+    same(grid.sel(batch=4, delay=str(delay) if isinstance(delay, str) else delay), alone)
+    same(alone.isel(seed=[3]), jb.simulate(rule, problem, 1, first_seed=3, batch=4, delay=delay))
+
+
+@pytest.mark.slow
+def test_padded_arms_checkpoints_and_limits_hold_in_flight():
+    rule, sizes = jb.UGapEc(epsilon=0.3, delta=0.1), jb.axis([3, 4, 7])
+    padded = jb.sweep(rule, jb.linear(n=sizes), 30, batch=2, delay=5)
+    for arms in sizes.values:
+        same(padded.sel(n=arms).isel(arm=slice(arms)), jb.simulate(rule, jb.linear(n=arms), 30, batch=2, delay=5))
+    curve = jb.simulate(rule, PROBLEM, 30, batch=2, delay=5, checkpoints=[20, 41])
+    assert ((curve.told == curve.checkpoint) | (curve.status == 0)).all()
+    assert (curve.pulls >= curve.told).all()
+    limited = jb.simulate(rule, PROBLEM, 30, batch=2, delay=5, max_pulls=50)
+    assert (limited.pulls <= 50).all()
+    assert (limited.told == limited.pulls)[limited.status == 1].all()
+    plain, alone = (jb.simulate(rule, PROBLEM, 30, max_pulls=50, **more) for more in ({}, {"batch": 1}))
+    same(plain, alone)
+
+
+def test_a_rule_in_rounds_decides_the_same_and_waits_at_each_decision():
+    rule = jb.SuccessiveRejects(budget=103)
+    ds = jb.sweep(rule, PROBLEM, SEEDS, batch=jb.axis([1, 10]), delay=jb.axis([0, 25]))
+    plain = jb.simulate(rule, PROBLEM, SEEDS)
+    for batch in (1, 10):
+        for delay in (0, 25):
+            same(plain, ds.sel(batch=batch, delay=delay))
+    np.testing.assert_array_equal(ds.elapsed.sel(batch=1) - plain.pulls, [[0] * SEEDS, [50] * SEEDS])
+
+
+@pytest.mark.slow
+def test_rules_that_ask_for_many_pulls_wait_as_their_requests_say():
+    metrics = {"arms_told": told_pulls}
+    races = jb.simulate(jb.SuccessiveElimination(delta=0.2), PROBLEM, 30, batch=2, delay=9, metrics=metrics)
+    for seed in range(30):
+        pulls = races.arms_told.sel(seed=seed).to_numpy()
+        left = [(pulls > number).sum() for number in range(pulls.max())]
+        assert races.elapsed.sel(seed=seed) == sum(2 * -(-number // 2) + 9 for number in left)
+    uniform = jb.simulate(jb.Uniform(budget=50), PROBLEM, 5, batch=8, delay=9)
+    np.testing.assert_array_equal(
+        uniform.elapsed, 8 + 9 + 64
+    )  # the first pulls; and six batches and the delay, in whole batches
+    halving = jb.simulate(jb.SequentialHalving(budget=60), jb.linear(n=4), 5, batch=8, delay=9)
+    np.testing.assert_array_equal(halving.elapsed, 2 * (32 + 9))
+
+
+@pytest.mark.parametrize(("delay", "mean", "most"), [("geometric:6", 6, 140), ("uniform:3,12", 7.5, 12), ("7", 7, 7)])
+def test_delays_have_their_law(delay, mean, most):
+    law = flight_of(1, delay if ":" in delay else int(delay))
+    drawn = np.asarray(law.delay(key_words(jax.random.key(3)), jnp.arange(200_000, dtype=jnp.int32)), np.float64)
+    error = drawn.std() / np.sqrt(len(drawn))
+    assert abs(drawn.mean() - mean) <= 5.5 * error
+    assert drawn.max() <= most
+    if delay.startswith("geometric"):
+        np.testing.assert_allclose(np.mean(drawn >= 12), (6 / 7) ** 12, atol=5.5 * 0.5 / np.sqrt(len(drawn)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "why"),
+    [
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"batch": 0}, "batch must be a whole number from 1 to 65,536, got 0"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"batch": 1.5}, "batch must be a whole number from 1 to 65,536, got 1.5"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": -1}, "a delay must be a whole number, at least 0, got -1"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": "geom:3"}, "a delay is a whole number of pulls, geometric:MEAN or"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": "uniform:5,2"}, "from the smaller number to the larger, got 5 and"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": 10**6}, "may have 1,000,002 pulls in flight, more than 65,536"),
+        (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": jb.axis([1, 2], name="arm")}, "an axis cannot be called 'arm'"),
+        (jb.KUBE(budget=50.0), {"batch": 2}, "KUBE pays for each pull"),
+        (jb.SuccessiveRejects(budget=99), {"delay": "geometric:6"}, "SuccessiveRejects waits for the last of many"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_in_one_line(rule, options, why):
+    with pytest.raises(jb.UsageError) as refused:
+        jb.simulate(rule, jb.bernoulli([0.7, 0.5, 0.4]), 10, **options)
+    assert why in str(refused.value)
+    assert "\n" not in str(refused.value)
