@@ -91,7 +91,7 @@ def pieces(algorithm: Any, state: Any) -> dict[str, tuple[Callable[[Any], Any], 
     def decision(found: jax.Array) -> jax.Array:
         # Another time every time, or it would be decided once, before the loop; its logarithm counts here, too.
         later = dataclasses.replace(state.statistics, time=state.time + found)
-        return algorithm.decide(dataclasses.replace(state, statistics=later), jnp.ones(state.time.shape, bool))[1][0]
+        return algorithm._decided(dataclasses.replace(state, statistics=later), jnp.ones(state.time.shape, bool))[1][0]
 
     arm, known = decision(jnp.zeros_like(state.time)), state.statistics.moments
 

@@ -49,7 +49,7 @@ class EliminationRule(MappedAlgorithm):
             state = dataclasses.replace(state, target=call(self.rule, self.facts, next_look, state))
         state = dataclasses.replace(state, estimator=call(self.rule, self.facts, estimating, state))
         state = first_round(self.rule, state, problem, key)
-        return self.look(state, self._due(state), problem, key)
+        return self._looked(state, self._due(state), problem, key)
 
     def step(
         self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array | bool = True
@@ -80,7 +80,7 @@ class EliminationRule(MappedAlgorithm):
         live = jnp.broadcast_to(live, state.time.shape) & ~self.done(state)
         stop = stop_of_block(problem, state, stop)
         state, due = block_of_rounds(state, rewards, live, stop, rounds=rounds, due=self._due)
-        return self.look(state, due, problem, key)
+        return self._looked(state, due, problem, key)
 
     def _due(self, state: EliminationState) -> jax.Array:
         """Return which runs evaluate their arms after a finished round, bool `(…)`."""
@@ -88,7 +88,7 @@ class EliminationRule(MappedAlgorithm):
             return state.round >= state.target
         return jnp.asarray(call(self.rule, self.facts, is_due, state))
 
-    def look(
+    def _looked(
         self, state: EliminationState, due: jax.Array, problem: Problem | None, key: jax.Array | None
     ) -> EliminationState:
         """Return the states after the runs that are due have evaluated their arms."""
@@ -174,7 +174,7 @@ class EliminationRule(MappedAlgorithm):
         state, due = block_of_rounds(
             state, lambda _, pulls: sums[: len(pulls)], live, NO_LIMIT, rounds=1, due=self._due
         )
-        return self.look(state, due, None, None)
+        return self._looked(state, due, None, None)
 
 
 def _look(state: EliminationState, sums: Sums, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:

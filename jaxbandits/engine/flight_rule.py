@@ -18,8 +18,8 @@ from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine.flight_state import FlightState
 from jaxbandits.engine.flights import Flight, Journey
-from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.step_rewards import draw
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -49,13 +49,11 @@ def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class FlightRule(MappedAlgorithm):
-    """A rule that selects arms to pull, with pulls in flight, mapped over the runs."""
+class FlightRule(MappedRule):
+    """A rule that selects arms to pull, with pulls in flight, mapped over the runs; states are `FlightState`s."""
 
     flight: Flight = dataclasses.field(kw_only=True)
 
-    one_pull_a_step: ClassVar[bool] = True
-    states_count_steps: ClassVar[bool] = True
     in_flight: ClassVar[bool] = True
 
     @property
@@ -63,19 +61,19 @@ class FlightRule(MappedAlgorithm):
         """Return the same rule without pulls in flight."""
         return MappedRule(self.rule, self.facts)
 
-    def init(self, problem: Problem, key: jax.Array) -> FlightState:
+    def init(self, problem: Problem, key: jax.Array) -> RunState:
         """Return the states after the first pulls."""
         told = self.plain.init(problem, key)
         first = problem.arms * self.rule.initial_pulls
-        return FlightState.begin(told, self.flight, self.plain.arms_a_step(told), first, self.plain.done(told))
+        return FlightState.begin(told, self.flight, self._arms_a_step(told), first, self.plain.done(told))
 
-    def step(self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array | bool = True) -> FlightState:
+    def step(self, problem: Problem, key: jax.Array, state: RunState, live: jax.Array | bool = True) -> RunState:
         """Tell the rewards of one selection, or select, or both; only where runs are live and not done."""
         return self.advance(problem, key, state, jnp.asarray(live), NO_LIMIT)
 
     def advance(
-        self, problem: Problem, key: jax.Array, state: FlightState, live: jax.Array, stop: jax.Array | int
-    ) -> FlightState:
+        self, problem: Problem, key: jax.Array, state: RunState, live: jax.Array, stop: jax.Array | int
+    ) -> RunState:
         """Make one step without passing `stop` pulls."""
         live = jnp.broadcast_to(live, state.clock.shape) & ~state.over
         pulls, in_order = len(state.places), self.flight.in_order
@@ -83,7 +81,7 @@ class FlightRule(MappedAlgorithm):
         within = lax.rem(state.clock, width)
         state = self._tell_one(state, live & (within == 0))
         seen = state.seen
-        going, places, outside = self.plain.decide(state.told, live, seen)
+        going, places, outside = self._decided(state.told, live, seen)
         passes = live & (going | outside) & ~((within == 0) & state.arrived(in_order))
         asks = passes & self._has_room(state, stop)
         state = dataclasses.replace(
@@ -101,7 +99,7 @@ class FlightRule(MappedAlgorithm):
         slot = state.next_slot(self.flight.in_order)
         places = [arms.take(x, slot) for x in state.places]
         rewards = [arms.take(x, slot) for x in state.rewards]
-        told = self.plain.observe(state.told, places, rewards, where, jnp.zeros(where.shape, bool))
+        told = self._observed(state.told, places, rewards, where, jnp.zeros(where.shape, bool))
         return state.landed(told, slot, places, where)
 
     def _delay(self, state: FlightState) -> jax.Array:
@@ -121,37 +119,35 @@ class FlightRule(MappedAlgorithm):
             room = room & ((state.time < budget) | (state.flying == 0))
         return room
 
-    def done(self, state: FlightState) -> jax.Array:
+    def done(self, state: RunState) -> jax.Array:
         """Return which runs have ended, bool `(…)`."""
         return state.over
 
-    def recommend(self, state: FlightState) -> jax.Array:
+    def recommend(self, state: RunState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, by the rewards that have arrived."""
         return self.plain.recommend(state.told)
 
-    def state_of(self, state: FlightState) -> Arms:
+    def state_of(self, state: RunState) -> Arms:
         """Return the part of a state that a user sees: what the rule knows."""
         return self.plain.state_of(state.told)
 
-    def journey(self, state: FlightState) -> Journey:
+    def journey(self, state: RunState) -> Journey:
         """Return what the runs report beside their pulls."""
         return state.journey
 
-    def at_limit(self, state: FlightState, max_pulls: jax.Array | int) -> jax.Array:
+    def exhausted(self, state: RunState) -> jax.Array:
+        """Return which runs cannot continue, bool `(…)`."""
+        return self.plain.exhausted(state.told)
+
+    def stalled(self, state: RunState) -> jax.Array:
+        """Return which runs have a fault, bool `(…)`."""
+        return self.plain.stalled(state.told)
+
+    def at_limit(self, state: RunState, max_pulls: jax.Array | int) -> jax.Array:
         """Return whether the next selection would pass `max_pulls`, and all rewards have arrived; bool `(…)`."""
         return (state.time > max_pulls - len(state.places)) & (state.flying == 0) & ~state.over
 
-    def steps_made(self, before: FlightState, after: FlightState, live: jax.Array) -> jax.Array:
+    def steps_made(self, before: RunState, after: RunState, live: jax.Array) -> jax.Array:
         """Return how many selections a call of `advance` has made, int32 `(…)`."""
         del live
         return after.asked - before.asked
-
-    def asked(self, state: FlightState) -> tuple[jax.Array, jax.Array]:
-        """Refuse: live experiments have pulls of their own in flight."""
-        raise NotImplementedError
-
-    def told(
-        self, state: FlightState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
-    ) -> FlightState:
-        """Refuse: live experiments have pulls of their own in flight."""
-        raise NotImplementedError

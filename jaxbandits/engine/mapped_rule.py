@@ -65,11 +65,11 @@ class MappedRule(MappedAlgorithm):
         live = jnp.broadcast_to(jnp.asarray(live), state.time.shape)
         if self.rule.in_batches:
             return self._batch(problem, key, state, live)
-        live, places, outside = self.decide(state, live)
+        live, places, outside = self._decided(state, live)
         rewards, cost = draw(problem, key, state, places)
-        return self.observe(state, places, rewards, live, outside, cost)
+        return self._observed(state, places, rewards, live, outside, cost)
 
-    def decide(
+    def _decided(
         self, state: RuleState, live: jax.Array, seen: RuleState | None = None
     ) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
         """Return which runs continue, bool `(…)`, the places that they pull, int32 `(…)` each, and which have a fault.
@@ -95,7 +95,7 @@ class MappedRule(MappedAlgorithm):
             parts = (going.astype(jnp.int32), *places, *outside)
             return tuple(of_shape(part, state) for part in parts)
 
-        number = self.arms_a_step(state)
+        number = self._arms_a_step(state)
         if number == 1:
             going, *places = fuse_outputs(found, max(2, count), self.rule, state, live, seen)
         else:  # several arms are no faster from one loop; but every arm reads whether a run continues
@@ -104,7 +104,7 @@ class MappedRule(MappedAlgorithm):
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
         return going > 0, places[:number], outside
 
-    def observe(
+    def _observed(
         self, state: RuleState, places: Sequence[jax.Array], rewards: Sequence[jax.Array], live: jax.Array,
         outside: jax.Array, cost: jax.Array | None = None,
     ) -> RuleState:  # fmt: skip
@@ -150,7 +150,7 @@ class MappedRule(MappedAlgorithm):
         assert state.wanted is not None
         return state.wanted.asked
 
-    def arms_a_step(self, state: RuleState) -> int:
+    def _arms_a_step(self, state: RuleState) -> int:
         """Return how many arms `select` returns."""
         return math.prod(shape_of(self.rule, selected, state))
 
@@ -177,7 +177,7 @@ class MappedRule(MappedAlgorithm):
 
     def next_pulls(self, state: RuleState) -> jax.Array | int:
         """Return how many pulls the next step makes, int32 `(…)` or `()`."""
-        return self.arms_a_step(state) if state.wanted is None else state.wanted.pulls
+        return self._arms_a_step(state) if state.wanted is None else state.wanted.pulls
 
     def at_limit(self, state: RuleState, max_pulls: jax.Array | int) -> jax.Array:
         """Return whether the next step would pass `max_pulls`, bool `(…)`; batches never do without a limit."""
@@ -189,14 +189,14 @@ class MappedRule(MappedAlgorithm):
         del live
         if after.steps is not None and before.steps is not None:
             return after.steps - before.steps
-        pulls, number = after.time - before.time, self.arms_a_step(before)
+        pulls, number = after.time - before.time, self._arms_a_step(before)
         return pulls if number == 1 else lax.div(pulls, jnp.int32(number))
 
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next, and how often to pull each; for one run."""
         if self.rule.in_batches:
             return batches.asked_arms(self.rule, self._asked(state), state)
-        _, places, outside = self.decide(state, jnp.ones((), bool))
+        _, places, outside = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
         if not self.rule.one_by_one:  # an arm that does not exist is returned as the rule selected it
             arms = jnp.where(outside, jnp.atleast_1d(call(self.rule, self.facts, selected, state)), arms)
@@ -212,6 +212,6 @@ class MappedRule(MappedAlgorithm):
             wanted = self._asked(state)
             found = batches.told_sums(self.rule, wanted, state, asked, sums)
             return self.asking(self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found))
-        _, places, outside = self.decide(state, live)
+        _, places, outside = self._decided(state, live)
         rewards = [sums[slot] for slot in range(len(places))]
-        return self.observe(state, places, rewards, live, outside, cost)
+        return self._observed(state, places, rewards, live, outside, cost)

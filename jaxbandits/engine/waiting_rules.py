@@ -77,7 +77,7 @@ class WaitingElimination(EliminationRule):
 
     flight: Flight = dataclasses.field(kw_only=True)
 
-    def look(
+    def _looked(
         self, state: EliminationState, due: jax.Array, problem: Problem | None, key: jax.Array | None
     ) -> EliminationState:
         """Return the states after the runs that are due have evaluated their arms, when all rewards are there."""
@@ -87,7 +87,7 @@ class WaitingElimination(EliminationRule):
         else:
             since = jnp.where(due, state.time, waited.since)
             waited = waited.plus(self.flight, state.time - waited.since, due.astype(jnp.int32), since)
-        return super().look(dataclasses.replace(state, waited=waited), due, problem, key)
+        return super()._looked(dataclasses.replace(state, waited=waited), due, problem, key)
 
     def journey(self, state: EliminationState) -> Journey:
         """Return what the runs report beside their pulls."""
