@@ -11,7 +11,7 @@ from jaxbandits.cli.inputs import plan_of
 from jaxbandits.sweeps.grid import expand, hash_cells
 from jaxbandits.sweeps.platform_options import flight_options
 
-RULE, PROBLEM = jb.Uniform(budget=40), jb.bernoulli([0.7, 0.5, 0.4])
+RULE, PROBLEM = jb.SuccessiveRejects(budget=103), jb.bernoulli([0.7, 0.5, 0.4])
 SPECIFICATION = """
 [algorithm]
 name = "uniform"
@@ -36,7 +36,9 @@ def test_the_options_are_axes_that_are_repeated_and_kept_in_a_store(tmp_path):
             np.testing.assert_array_equal(again[name].to_numpy(), part[name].to_numpy(), err_msg=name)
     stored = jb.sweep(RULE, PROBLEM, 5, **options, store=tmp_path / "runs.zarr")
     np.testing.assert_array_equal(stored.elapsed.to_numpy(), ds.elapsed.to_numpy())
-    assert float(jb.summary(ds).elapsed_mean.sel(batch=1, waits=25)) == 40 + 2 * 25
+    np.testing.assert_array_equal(ds.elapsed.sel(batch=1) - ds.pulls.sel(batch=1), [[0] * 5, [2 * 25] * 5])
+    np.testing.assert_array_equal(ds.told, ds.pulls)
+    assert float(jb.summary(ds).elapsed_mean.sel(batch=1, waits=0)) == ds.pulls.sel(batch=1, waits=0).mean()
     with pytest.raises(jb.UsageError, match="delay"):
         jb.sweep(RULE, PROBLEM, 5, batch=options["batch"], delay=3, store=tmp_path / "runs.zarr")
 
