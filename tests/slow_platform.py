@@ -28,7 +28,7 @@ class Ugape:
         gap = np.array([np.delete(upper, k).max() for k in range(K)]) - lower
         best = int(np.argmin(gap))
         rival = max((k for k in range(K) if k != best), key=lambda k: upper[k])
-        return (best if beta[best] > beta[rival] else rival), gap[best]
+        return max((best, rival), key=lambda k: (beta[k], -k)), gap[best]
 
 
 class Lucb:

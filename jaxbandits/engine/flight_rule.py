@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
 from jaxbandits.arrays.pytrees import pytree
@@ -21,30 +21,10 @@ from jaxbandits.engine.flights import Flight, Journey
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.step_rewards import draw
-from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import OUTSIDE
 
-__all__ = ["FlightRule", "check_in_flight"]
-
-
-def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
-    """Check that a rule can have pulls in flight on a problem.
-
-    Raises:
-        UsageError: it cannot; the message is the reason.
-    """
-    name = type(rule).__name__
-    if rule.eliminates or rule.in_batches:
-        if not flight.in_order:
-            raise UsageError(f"{name} waits for the last of many rewards: its delay must be a number, not {flight.law}")
-        return
-    if rule.grows:
-        raise UsageError(f"{name} takes ever more arms, each after the rewards of those before: no pulls in flight")
-    if rule.one_by_one:
-        raise UsageError(f"{name} pays for each pull, and what pulls in flight cost is not known: no batch= or delay=")
-    if problem.costs is not None and problem.costs.price is None:
-        raise UsageError(f"pulls of {problem.name} cost their rewards, which are not known in flight")
+__all__ = ["FlightRule"]
 
 
 @pytree

@@ -70,6 +70,11 @@ class Flight:
         """Return whether rewards arrive in the order in which they were asked for."""
         return self.law == "fixed"
 
+    @property
+    def overlaps(self) -> bool:
+        """Return whether a pull may be selected while others are in flight; for one cell."""
+        return self.slots > 2
+
     def delay(self, words: tuple[jax.Array, jax.Array], pull: jax.Array, *, rolled: bool = False) -> jax.Array:
         """Return how many pulls the rewards of some pulls take, int32 in the shape of `pull`.
 

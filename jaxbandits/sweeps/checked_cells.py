@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.binding import bind, program_key
-from jaxbandits.engine.flight_rule import check_in_flight
+from jaxbandits.engine.flight_checks import check_in_flight
 from jaxbandits.engine.metric import MetricKind
 from jaxbandits.engine.problem_checks import check_problem
 from jaxbandits.engine.protocol_checks import check_algorithm

@@ -122,9 +122,7 @@ def test_every_rule_decides_as_a_slow_program_of_the_platform(name, delays):
 @pytest.mark.slow
 @pytest.mark.bits
 @pytest.mark.parametrize("delay", [9, "uniform:3,12"])
-@pytest.mark.parametrize(
-    "rule", [jb.UGapEc(epsilon=0.2, delta=0.1), jb.LUCB(epsilon=0.2, delta=0.1), jb.TTTS(delta=0.2)]
-)
+@pytest.mark.parametrize("rule", [jb.UGapEc(epsilon=0.2, delta=0.1), jb.EBTCI(delta=0.2), Wanders(budget=60)])
 def test_lanes_chunks_devices_and_other_cells_change_no_bit(rule, delay):
     problem = jb.bernoulli([0.7, 0.5, 0.5, 0.3])
     grid = jb.sweep(rule, problem, 40, batch=jb.axis([1, 4]), delay=jb.axis([0, delay]))
@@ -160,9 +158,7 @@ def test_rules_that_ask_for_many_pulls_wait_as_their_requests_say():
         left = [(pulls > number).sum() for number in range(pulls.max())]
         assert races.elapsed.sel(seed=seed) == sum(2 * -(-number // 2) + 9 for number in left)
     uniform = jb.simulate(jb.Uniform(budget=50), PROBLEM, 5, batch=8, delay=9)
-    np.testing.assert_array_equal(
-        uniform.elapsed, 8 + 9 + 64
-    )  # the first pulls; and six batches and the delay, in whole batches
+    np.testing.assert_array_equal(uniform.elapsed, 8 + 9 + 64)  # first pulls; six batches and the delay
     halving = jb.simulate(jb.SequentialHalving(budget=60), jb.linear(n=4), 5, batch=8, delay=9)
     np.testing.assert_array_equal(halving.elapsed, 2 * (32 + 9))
 
@@ -189,6 +185,9 @@ def test_delays_have_their_law(delay, mean, most):
         (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": 10**6}, "may have 1,000,002 pulls in flight, more than 65,536"),
         (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": jb.axis([1, 2], name="arm")}, "an axis cannot be called 'arm'"),
         (jb.KUBE(budget=50.0), {"batch": 2}, "KUBE pays for each pull"),
+        (jb.RCBAIR(budget=50.0), {"batch": 2}, "RCBAIR takes ever more arms"),
+        (jb.TTUCB(delta=0.1), {"batch": 2}, "TTUCB decides on the next arm when a reward is told"),
+        (jb.LUCB(epsilon=0.2, delta=0.1, radius="betting"), {"delay": 1}, "LUCB decides on the next arm when a reward"),
         (jb.SuccessiveRejects(budget=99), {"delay": "geometric:6"}, "SuccessiveRejects waits for the last of many"),
     ],
 )

@@ -1,0 +1,67 @@
+"""Checks whether a rule can have pulls in flight, before any run."""
+
+import jax
+
+from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.told_arms import OwnState
+from jaxbandits.engine.flights import Flight
+from jaxbandits.engine.rule_calls import Told, begun, selected
+from jaxbandits.engine.rule_states import arms_of, first_state
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.transform.programs_inside import differing
+
+__all__ = ["check_in_flight", "check_sees_flights"]
+
+#: What pulls in flight do not change of the arms that a rule sees.
+_UNCHANGED = ("mean", "count", "b")
+
+
+def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
+    """Check that a rule can have pulls in flight on a problem.
+
+    Raises:
+        UsageError: it cannot; the message is the reason.
+    """
+    name = type(rule).__name__
+    if rule.eliminates or rule.in_batches:
+        if not flight.in_order:
+            raise UsageError(f"{name} waits for the last of many rewards: its delay must be a number, not {flight.law}")
+        return
+    if rule.grows:
+        raise UsageError(f"{name} takes ever more arms, each after the rewards of those before: no pulls in flight")
+    if rule.one_by_one:
+        raise UsageError(f"{name} pays for each pull, and what pulls in flight cost is not known: no batch= or delay=")
+    if problem.costs is not None and problem.costs.price is None:
+        raise UsageError(f"pulls of {problem.name} cost their rewards, which are not known in flight")
+
+
+def check_sees_flights(rule: Rule, problem: Problem, key: jax.Array) -> None:
+    """Check that what a rule selects depends on the pulls in flight; its methods are traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: leaves `(K,)`.
+        key: the run's typed key `()`.
+
+    Raises:
+        UsageError: it would pull the same arm again until a reward is told.
+    """
+    if rule.eliminates or rule.in_batches or not rule.has_state:
+        return
+    rule = with_logarithms(rule)
+
+    def begin(problem: Problem) -> tuple[Arms, OwnState]:
+        arms = arms_of(first_state(rule, problem.realised(key), key))
+        return arms, begun(Told(rule, arms, key, None))
+
+    found = jax.eval_shape(begin, problem)
+    closed = jax.make_jaxpr(lambda arms, own, key: selected(Told(rule, arms, key, own)))(*found, key)
+    leaves, _ = jax.tree_util.tree_flatten_with_path((*found, key))
+    changes = [path[0].idx != 1 and getattr(path[-1], "name", "") not in _UNCHANGED for path, _ in leaves]
+    if not any(differing(closed.jaxpr, changes)):
+        raise UsageError(
+            f"{type(rule).__name__} decides on the next arm when a reward is told, and would pull the same arm until "
+            "then: with pulls in flight, select must read arms.pulls, arms.time or key"
+        )
