@@ -16,6 +16,7 @@ from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.finite_populations import runs_on
 from jaxbandits.engine.flight_state import FlightState
 from jaxbandits.engine.flights import Flight, Journey
 from jaxbandits.engine.mapped_rule import MappedRule
@@ -60,6 +61,8 @@ class FlightRule(MappedRule):
         width = lax.div(self.flight.batch + (pulls - 1), jnp.int32(pulls))
         within = lax.rem(state.clock, width)
         state = self._tell_one(state, live & (within == 0))
+        if problem.finite:
+            live = live & runs_on(self, problem, state)
         seen = state.seen
         going, places, outside = self._decided(state.told, live, seen)
         passes = live & (going | outside) & ~((within == 0) & state.arrived(in_order))

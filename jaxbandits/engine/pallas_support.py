@@ -25,6 +25,8 @@ def may_stay_on_chip(algorithm: MappedAlgorithm) -> bool:
     """Return whether the steps of a mapped algorithm can be part of a kernel; warn if not."""
     if algorithm.traits.in_batches:
         return _declined(algorithm, "a run has few steps, each of them long")
+    if algorithm.in_flight:
+        return _declined(algorithm, "pulls in flight take too much room")
     return True
 
 
