@@ -1,72 +1,121 @@
-"""Reads the text of a saved session, and checks that it is a possible session."""
+"""The text of a saved session: JSON with the number of its schema, and a checksum."""
 
+import base64
+import dataclasses
+import hashlib
 import json
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxbandits import checks
-from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.ask_tell.pending_pulls import Requests
+from jaxbandits.ask_tell.live_run import LiveRun
+from jaxbandits.ask_tell.open_requests import Request
 from jaxbandits.ask_tell.snapshot import Moment
-from jaxbandits.ask_tell.state_text import from_plain
+from jaxbandits.ask_tell.state_text import from_plain, to_plain
 from jaxbandits.errors import UsageError
 
-__all__ = ["data_of", "moment_of", "rewarded"]
+__all__ = ["SCHEMA", "data_of", "numbers_of", "run_of", "text_of", "to_base64", "to_data"]
 
-_ENTRIES = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
-_ENTRIES += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
+#: The number of the schema of the texts.
+SCHEMA = 1
 
 
-def data_of(text: str) -> dict[str, object]:
+def text_of(data: dict[str, object]) -> str:
+    """Return the JSON text of a session's entries, with its schema and the SHA-256 of its canonical text."""
+    data = data | {"schema": SCHEMA}
+    return _canonical(data | {"sha256": _checksum(data)})
+
+
+def data_of(text: str) -> dict[str, Any]:
     """Return the entries of the text.
 
     Raises:
-        UsageError: the text is not a saved session.
+        UsageError: the text is not a saved session, or was edited, or has another schema.
     """
     try:
         data = json.loads(text)
     except (TypeError, ValueError):
-        raise UsageError("a saved session must be the JSON text of to_json()") from None
-    if not isinstance(data, dict) or set(data) != set(_ENTRIES):
-        raise UsageError(f"a saved session must have the entries {', '.join(_ENTRIES)}")
+        data = None
+    if not isinstance(data, dict) or not {"version", "algorithm", "state"} <= set(data):
+        raise UsageError("a saved session must be the JSON text of to_json()")
+    if data.get("schema") != SCHEMA:
+        raise UsageError(
+            f"the saved session has the schema {data.get('schema')}, and this version reads schema {SCHEMA}: continue "
+            f"it with version {data['version']} of the package"
+        )
+    if data.pop("sha256", None) != _checksum(data):
+        raise UsageError("the saved session was changed after to_json() wrote it: its checksum is another")
     return data
 
 
-def moment_of(data: dict[str, Any], shapes: object, arms: int) -> Moment:
-    """Return the moment that was saved.
+def to_data(run: LiveRun) -> dict[str, object]:
+    """Return the entries of a run."""
+    moment = run.moment
+    return {
+        "requests": [[number, *_request_data(request)] for number, request in run.requests.items()],
+        "opened": run.opened,
+        "fresh": run.fresh,
+        "moment": None if moment is None else [np.asarray(leaf).tolist() for leaf in moment[1:]],
+        "state": None if moment is None else [to_plain(leaf) for leaf in jax.tree.leaves(moment.state)],
+    }
+
+
+def run_of(data: dict[str, Any], run: LiveRun, shapes: object) -> LiveRun:
+    """Return the run that was saved.
 
     The requests and the recommendation are kept, even if this machine would round an index to another arm.
 
     Args:
-        data: the entries of the text.
+        data: the entries.
+        run: the run as it begins.
         shapes: a state of the session's algorithm, by the shapes and dtypes of its leaves.
-        arms: number of arms.
 
     Raises:
-        UsageError: an impossible arm or count.
-        ValueError: another state.
+        ValueError: another state, or an impossible request.
     """
-    leaves, structure = jax.tree.flatten(shapes)
-    state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
-    moment = Moment(
-        state=jax.tree.unflatten(structure, state),
-        asked=np.asarray([checks.index("an arm", arm, 0, arms - 1) for arm in data["asked"]], np.int32),
-        counts=np.asarray([checks.whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
-        done=np.bool_(data["done"]),
-        recommended=np.asarray(data["recommended"], bool),
-    )
-    if moment.recommended.shape != (arms,):
-        raise ValueError("other arms")
-    return moment
+    moment = None
+    if data["state"] is not None:
+        leaves, structure = jax.tree.flatten(shapes)
+        state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
+        asked, counts, done, recommended = data["moment"]
+        moment = Moment(
+            jax.tree.unflatten(structure, state), np.asarray(asked, np.int32), np.asarray(counts, np.int32),
+            np.bool_(done), np.asarray(recommended, bool),
+        )  # fmt: skip
+    requests = {number: _request_of(plain, run.arms) for number, *plain in data["requests"]}
+    opened, fresh = int(data["opened"]), bool(data["fresh"])
+    return dataclasses.replace(run, requests=requests, opened=opened, moment=moment, fresh=fresh)
 
 
-def rewarded(requests: Requests, data: dict[str, Any]) -> Requests:
-    """Return the requests with the rewards told; `Requests.means` checks their values.
+def to_base64(numbers: bytes) -> str:
+    """Return bytes as text."""
+    return base64.b64encode(numbers).decode()
 
-    Raises:
-        UsageError: an impossible number of rewards.
-    """
-    told = checks.whole("rewards", data["told"], 0, MAX_COUNT)
-    return requests._replace(sums=[float(total) for total in data["sums"]], told=told)
+
+def numbers_of(text: str) -> np.ndarray:
+    """Return the float32 numbers whose bytes `to_base64` wrote, `(N,)`."""
+    return np.frombuffer(base64.b64decode(text, validate=True), "<f4")
+
+
+def _request_data(request: Request) -> list[object]:
+    return [leaf.tolist() if isinstance(leaf, np.ndarray) else leaf for leaf in request]
+
+
+def _request_of(plain: list[Any], arms: int) -> Request:
+    *whole, sums, absorbed = plain
+    asked, counts, handed, told = (np.asarray(leaf, np.int32) for leaf in whole)
+    request = Request(asked, counts, handed, told, np.asarray(sums, np.float64), int(absorbed))
+    shapes = {leaf.shape for leaf in request[:-1]}
+    in_order = (request.told >= 0) & (request.told <= request.handed) & (request.handed <= request.counts)
+    if len(shapes) > 1 or not np.all(in_order & (request.arms >= 0) & (request.arms < arms)):
+        raise ValueError("an impossible request")
+    return request
+
+
+def _canonical(data: dict[str, object]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(data: dict[str, object]) -> str:
+    return hashlib.sha256(_canonical(data).encode()).hexdigest()

@@ -1,42 +1,28 @@
 """Ask and tell: an algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
 The session uses the same two halves as the simulation, `select`/`update` or `request`/`absorb`. So it pulls the arms
-that `jb.run` would pull with the same rewards in its reward table. If an algorithm requests many pulls at once, `ask`
-returns them one by one. The complete state of a session fits in one JSON text.
+that `jb.run` would pull with the same rewards in its reward table. The complete state of a session fits in one JSON
+text. It is a function of the session's arguments and the messages that it got: pulls asked, told and forgotten.
 """
 
-import importlib.metadata
-import json
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, overload
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxbandits import checks
-from jaxbandits.algorithms.parameters import axes_of, with_logarithms
-from jaxbandits.ask_tell.pending_pulls import Requests
-from jaxbandits.ask_tell.placeholder_problem import LiveProblem
-from jaxbandits.ask_tell.saved_sessions import data_of, moment_of, rewarded
-from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order
-from jaxbandits.ask_tell.state_text import to_plain
-from jaxbandits.ask_tell.validation import arms_of, cost_of, key_of, range_of, reward_of
-from jaxbandits.compilers.jax_settings import narrowed, own_settings
-from jaxbandits.engine.binding import accept
-from jaxbandits.engine.mapping import map_algorithm
-from jaxbandits.engine.method_types import check_result
-from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
-from jaxbandits.engine.rule_states import RunState
+from jaxbandits.ask_tell.handed_out import Ids, Pull, ids_of
+from jaxbandits.ask_tell.live_run import LiveRun, Slot
+from jaxbandits.ask_tell.session_state import SessionState
+from jaxbandits.ask_tell.validation import cost_of, reward_of
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
-from jaxbandits.io.diff import difference, warn_of_doubts
-from jaxbandits.random.threefry import key_words
-from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
-from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["AskTell"]
 
 
-class AskTell:
+class AskTell(SessionState):
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
     Algorithms that begin with all arms pull them in a random order. Where a budget of cost is spent, the cost of a pull
@@ -49,198 +35,167 @@ class AskTell:
         ...     session.tell(arm := session.ask(), reward=float(arm == 2))
         >>> int(session.recommendation.argmax())
         2
+
+        Several pulls at once, whose rewards come in any order:
+
+        >>> session = jb.AskTell(jb.UGapEc(epsilon=0.1, delta=0.1), arms=3)
+        >>> first, second = session.ask(2)
+        >>> session.tell(second, 1.0), session.tell(second.id, 1.0), session.tell(first.id, 0.0)
+        (True, False, True)
     """
 
+    @overload
+    def ask(self) -> int: ...
+
+    @overload
+    def ask(self, n: int) -> list[Pull]: ...
+
     @own_settings()
-    def __init__(
-        self,
-        algorithm: object,
-        arms: int,
-        *,
-        key: jax.Array | int = 0,
-        reward_range: float | None = None,
-        bounded: bool = True,
-    ) -> None:
-        """Start a session; no arm is pulled yet.
+    def ask(self, n: int | None = None) -> int | list[Pull]:
+        """Return the arm to pull next, or hand out pulls.
+
+        `ask()` hands nothing out: it returns the same arm until a reward is told, or a pull handed out.
 
         Args:
-            algorithm: one of the package's, or your own.
-            arms: number of arms K, at least 2; they are numbered from 0.
-            key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
-            reward_range: b; None for the algorithm's own, or 1.
-            bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is
-                accepted, and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a
-                standard deviation of b/2.
+            n: None for one arm. Or how many pulls to hand out at most, from 1: there are fewer, or none, where the
+                algorithm waits for rewards, as it does for the first pulls of all arms, a batch or a round. Algorithms
+                that select arms one by one never wait after their first pulls: a pull in flight counts for them as
+                one that gave the mean of its arm. Where pulls have costs, one is in flight at a time.
+
+        Returns:
+            The arm, in [0, K); or the pulls, a list of `(id, arm)`.
 
         Raises:
-            UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
+            UsageError: the session is done; or without n, the algorithm waits for rewards.
         """
-        known = accept(algorithm)
-        for name in axes_of(known):
-            raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
-        check_algorithm(known)
-        algorithm = known.prepared()
-        self._algorithm, self._runs = algorithm, narrowed(map_algorithm(with_logarithms(algorithm)))
-        self._arms = arms_of(arms)
-        algorithm.check(self._arms, bandits=1)
-        algorithm.check_live()
-        self._reward_range = range_of(algorithm, reward_range, bool(bounded))
-        self._bounded = bool(bounded)
-        self._key = key_of(key)
-        order = np.argsort(np.asarray(first_order(self._key, arms=self._arms)))
-        first_arms = np.tile(order, algorithm.initial_pulls).tolist()
-        self._requests = Requests(first_arms, [1] * len(first_arms), [])
-        self._state: RunState = None  # until the initial pulls of every arm have been told
-        self._done, self._recommended = False, np.zeros(self._arms, bool)
-        check_methods(known, self._live_problem(), self._key, judged=False)
-        # This also checks that the algorithm can begin without a problem.
-        moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
-        check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
-        check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
-        self._shapes = moment.state
-        self._width = moment.counts.shape[0]  # entries that a request may have
-        if algorithm.initial_pulls == 0:
-            self._enter(begin(self._runs, self._live_problem(), self._key, code=code_of(self._runs)))
-
-    @property
-    def done(self) -> bool:
-        """Return whether the algorithm has stopped."""
-        return self._done
-
-    @property
-    def recommendation(self) -> np.ndarray:
-        """Return the mask of the recommended arms, bool `(K,)`: the answer when done, before that the best guess.
-
-        It is all false until every arm has had its initial pulls.
-        """
-        return self._recommended.copy()
-
-    def ask(self) -> int:
-        """Return the arm to pull next, in [0, K); the same one until its reward is told.
-
-        Raises:
-            UsageError: the session is done.
-        """
-        if self._done:
+        if self._run.done:
             raise UsageError("the session is done: there is no arm to pull, read its recommendation")
-        return self._requests.next_arm
+        if n is None:
+            return self._next()[2]
+        found, run = [], self._run
+        for _ in range(checks.whole("n, the number of pulls to ask for,", n, 1, 2**31)):
+            if (step := run.next_pull()) is None:
+                break
+            run = step[0]
+            found.append((step[1], run.arm_of(step[1])))
+        self._run = run
+        return [Pull(self._handed_out.add(slot), arm) for slot, arm in found]
+
+    @overload
+    def tell(self, pull: int | str | Pull, reward: float, cost: float | None = None) -> bool: ...
+
+    @overload
+    def tell(self, pull: Ids, reward: ArrayLike, cost: ArrayLike | None = None) -> np.ndarray: ...
 
     @own_settings()
-    def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
-        """Take the reward of the arm that `ask` returned; a refused reward changes nothing.
+    def tell(self, pull: int | Ids, reward: ArrayLike, cost: ArrayLike | None = None) -> bool | np.ndarray:
+        """Take the reward of a pull, or those of several in this order; a refused message changes nothing.
+
+        A reward that comes after the end is counted in `pulls` and `means`, and the recommendation stays.
 
         Args:
-            arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.
-            reward: a finite number, in [0, b] unless the session was made with `bounded=False`.
+            pull: the arm that `ask()` returns, and no other: the guarantees are for the algorithm's own choices. Or a
+                pull of `ask(n)`, or its id; or a list of N of them.
+            reward: a finite number, in [0, b] unless the session was made with `bounded=False`; N of them for a list.
             cost: what the pull cost, in [0, 1], where the algorithm spends a budget of cost; None for 1.
 
+        Returns:
+            Whether the reward counts, bool, or bool `(N,)` for a list. It does not if it was told before, or its pull
+            forgotten.
+
         Raises:
-            UsageError: another arm, an invalid reward, or a session that is done.
+            UsageError: another arm, an unknown id, another reward than was told of this pull before, an invalid
+                reward, or an arm after the end.
         """
-        asked = self.ask()
-        if checks.index("an arm", arm, 0, self._arms - 1) != asked:
+        if isinstance(pull, str | Pull):
+            return self._tell_pulls([pull], [reward], [cost])[0]
+        if isinstance(pull, list | tuple) or (isinstance(pull, np.ndarray) and pull.ndim):
+            rewards, costs = (_listed(x, len(pull)) for x in (reward, cost))
+            return np.asarray(self._tell_pulls(pull, rewards, costs), bool)
+        arm = checks.index("an arm", pull, 0, self._arms - 1)
+        if self._run.done:
+            raise UsageError("the session is done: it takes no reward of an arm, read its recommendation")
+        run, slot, asked = self._next()
+        if arm != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
-        requests = self._requests.with_reward(reward_of(reward, self._reward_range, self._bounded))
+        value, price = self._checked(reward, cost)
+        self._run = run.with_reward(slot, value, price)
+        self._told.add(arm, value)
+        return True
+
+    def _tell_pulls(self, pulls: Ids, rewards: Sequence[object], costs: Sequence[object]) -> list[bool]:
+        """Take the rewards of pulls; return which of them count."""
+        names, found = ids_of(pulls), []
+        checked = [self._checked(*one) for one in zip(rewards, costs, strict=True)]
+        self._handed_out.check(names, [value for value, _ in checked])
+        for name, (value, price) in zip(names, checked, strict=True):
+            slot = self._handed_out.slots.get(number := self._handed_out.number_of(name))
+            found.append(slot is not None)
+            if slot is not None:
+                arm = self._run.arm_of(slot)
+                if not self._run.done:
+                    self._run = self._run.with_reward(slot, value, price)
+                self._handed_out.tell(number, value)
+                self._told.add(arm, value)
+        return found
+
+    def _checked(self, reward: object, cost: object) -> tuple[float, float]:
+        """Return a reward and a cost.
+
+        Raises:
+            UsageError: either cannot be.
+        """
+        value = reward_of(reward, self._reward_range, self._bounded)
         if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(f"{type(self._algorithm).__name__} spends no budget of cost: it takes no cost of a pull")
-        price = cost_of(1.0 if cost is None else cost)
-        if not requests.complete:
-            self._requests = requests
-            return
-        sums = np.asarray(requests.sums, np.float32)
-        if self._state is None:
-            self._enter(begin(self._runs, self._live_problem(sums), self._key, code=code_of(self._runs)))
-        else:
-            self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
-
-    def _after(self, state: RunState, asked: object, counts: object, sums: Any, cost: float = 1.0) -> Moment:
-        """Return the moment after rewards; the requests are padded to the width of all requests."""
-        full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
-        for entry, values in zip(full, (asked, counts, sums), strict=True):
-            entry[: len(values)] = values
-        return advance(self._runs, state, *full, np.float32(cost), code=code_of(self._runs))
+        return value, cost_of(1.0 if cost is None else cost)
 
     @own_settings()
-    def to_json(self) -> str:
-        """Return the session as JSON text, from which `from_json` continues it exactly."""
-        data = {
-            "version": importlib.metadata.version("jaxbandits"),
-            "algorithm": self._spec(),
-            "arms": self._arms,
-            "key": [int(word) for word in key_words(self._key)],
-            "reward_range": self._reward_range,
-            "bounded": self._bounded,
-            "asked": self._requests.arms,
-            "counts": self._requests.counts,
-            "sums": self._requests.sums,
-            "told": self._requests.told,
-            "done": self._done,
-            "recommended": self._recommended.tolist(),
-            "state": None if self._state is None else [to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
-        }
-        return json.dumps(data, allow_nan=False)
+    def forget(self, pulls: Ids) -> bool | np.ndarray:
+        """Give up pulls whose rewards will not come; a reward that is told later is ignored.
 
-    @classmethod
-    @own_settings()
-    def from_json(cls, text: str, algorithm: object = None) -> Self:
-        """Return a session from the text of `to_json`.
+        A pull that a request needs is handed out again: one of the first pulls, of a batch, of a round, or of a step
+        with several arms. Any other is dropped. Forget by a rule that does not depend on the reward, such as a fixed
+        waiting time: otherwise the means are biased.
 
         Args:
-            text: the JSON text.
-            algorithm: the algorithm of the session, where it is not one of the package's.
+            pulls: a pull of `ask(n)`, or its id; or a list of N of them.
+
+        Returns:
+            Whether the pull was in flight, bool, or bool `(N,)` for a list.
 
         Raises:
-            UsageError: text that is not a saved session, is of another algorithm, or of a version of the package with
-                other states.
+            UsageError: an unknown id; nothing is then forgotten.
         """
-        data = data_of(text)
-        try:
-            return cls._restored(data, algorithm)
-        except UsageError:
-            raise
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            raise UsageError(
-                f"the saved session is damaged, or of a version ({data['version']}) with other states"
-            ) from None
+        numbers = [self._handed_out.number_of(name) for name in ids_of(pulls)]
+        found = [self._forget(number) for number in numbers]
+        return found[0] if isinstance(pulls, str | Pull) else np.asarray(found, bool)
 
-    @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: object) -> Self:
-        session = cls(
-            build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
-            data["arms"],
-            key=jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32"),
-            reward_range=data["reward_range"],
-            bounded=data["bounded"],
-        )
-        here = json.loads(json.dumps(session._spec()))
-        if found := difference(data["algorithm"], here, "algorithm"):
-            raise UsageError(f"the session was saved with another algorithm: {found}")
-        warn_of_doubts(data["algorithm"], here, "the saved session")
-        if data["state"] is None:
-            if (data["asked"], data["counts"]) != (session._requests.arms, session._requests.counts):
-                raise ValueError("other first pulls")
-        else:
-            session._enter(moment_of(data, session._shapes, session._arms))
-        session._requests = rewarded(session._requests, data)
-        for mean in session._requests.means():
-            reward_of(mean, session._reward_range, session._bounded)
-        return session
+    def warm_up(self) -> None:
+        """Compile what `ask` and `tell` run, in seconds; otherwise the first calls do. Nothing else changes."""
+        self._run.warmed()
 
-    def _enter(self, moment: Moment) -> None:
-        """Adopt a new state; the values are fetched first, so that an interrupt leaves the old state intact."""
-        while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
-            moment = self._after(moment.state, [], [], [])
-        requests = Requests.of(moment.asked, moment.counts, self._arms, type(self._algorithm).__name__)
-        done, recommended = bool(moment.done), np.asarray(moment.recommended)
-        self._requests = requests
-        self._state, self._done, self._recommended = moment.state, done, recommended
+    def _forget(self, number: int) -> bool:
+        slot = self._handed_out.slots.pop(number, None)
+        if slot is not None and not self._run.done:
+            self._run = self._run.forgotten(slot)
+        return slot is not None
 
-    def _spec(self) -> dict[str, object]:
-        return describe_algorithm(self._algorithm)
+    def _next(self) -> tuple[LiveRun, Slot, int]:
+        """Return the run with one more pull handed out, its slot and its arm."""
+        if (step := self._run.next_pull()) is None:
+            raise UsageError("the session waits for the rewards of pulls in flight: tell one of them, or forget it")
+        return *step, step[0].arm_of(step[1])
 
-    def _live_problem(self, told: np.ndarray | None = None) -> LiveProblem:
-        """Return the placeholder for a problem, with the rewards of the initial pulls in the order they were asked."""
-        first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
-        if told is not None:
-            first[self._requests.arms[: self._arms]] = told.reshape(-1, self._arms).T
-        return LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
+
+def _listed(values: Any, number: int) -> list[Any]:
+    """Return rewards or costs of several pulls, one of each; None for each where there are none.
+
+    Raises:
+        UsageError: another number of them.
+    """
+    if values is None:
+        return [None] * number
+    if np.ndim(values) != 1 or len(values) != number:
+        raise UsageError(f"{number} pulls need a list of {number} rewards, or costs, got {checks.shown(values)}")
+    return list(values)

@@ -13,7 +13,7 @@ from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.random.tie_breaking import tie_order, tie_words
 from jaxbandits.users_code.cache_key import Code
 
-__all__ = ["Moment", "advance", "begin", "first_order"]
+__all__ = ["Moment", "advance", "begin", "choose", "first_order"]
 
 #: Compiled programs that a process keeps of each kind: one for each algorithm and number of arms.
 _MOST = 16
@@ -29,17 +29,18 @@ class Moment(NamedTuple):
     recommended: jax.Array | np.ndarray  # bool (K,)
 
 
-def _moment(algorithm: MappedAlgorithm, state: RunState) -> Moment:
-    with traced(type(algorithm.rule).__name__):
-        done = algorithm.done(state) | algorithm.exhausted(state)
-        return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
+def _moment(algorithm: MappedAlgorithm, state: RunState, pending: jax.Array) -> Moment:
+    done = algorithm.done(state) | algorithm.exhausted(state)
+    return Moment(state, *algorithm.asked(state, pending), done, algorithm.recommend(state))
 
 
 @recent_programs(_MOST, "code")
-def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
-    """Return the moment after the initial pulls."""
+def begin(
+    algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, pending: jax.Array, *, code: Code
+) -> Moment:
+    """Return the moment after the initial pulls; `pending` is as for `MappedAlgorithm.asked`."""
     with code.traced(), traced(type(algorithm.rule).__name__):
-        return _moment(algorithm, algorithm.init(problem, key))
+        return _moment(algorithm, algorithm.init(problem, key), pending)
 
 
 @recent_programs(_MOST, "code")
@@ -50,12 +51,22 @@ def advance(
     counts: jax.Array,
     sums: jax.Array,
     cost: jax.Array,
+    pending: jax.Array,
     *,
     code: Code,
 ) -> Moment:
-    """Return the moment after the requested rewards; arguments as for `MappedAlgorithm.told`."""
+    """Return the moment after the requested rewards; arguments as for `MappedAlgorithm.told` and `asked`."""
     with code.traced(), traced(type(algorithm.rule).__name__):
-        return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
+        return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost), pending)
+
+
+@recent_programs(_MOST, "code")
+def choose(
+    algorithm: MappedAlgorithm, state: RunState, pending: jax.Array, *, code: Code
+) -> tuple[jax.Array, jax.Array]:
+    """Return the arms to pull next, and how often to pull each, with these pulls in flight."""
+    with code.traced(), traced(type(algorithm.rule).__name__):
+        return algorithm.asked(state, pending)
 
 
 @recent_programs(_MOST, "arms")

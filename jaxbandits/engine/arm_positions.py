@@ -47,6 +47,10 @@ class PlacedArms(RunState):
         """Return the arm of the problem at a place, int32 `(…)`."""
         return place if self.order is None else self.order.arm_at(place)
 
+    def place_of(self, arm: jax.Array) -> jax.Array:
+        """Return the place of an arm of the problem, int32 `()`; for one run."""
+        return self.by_arm(index(self.places, ()))[arm]
+
     def by_arm(self, x: jax.Array, axis: int = 0) -> jax.Array:
         """Return values of the places as values of the problem's arms, along an axis."""
         if self.order is None:

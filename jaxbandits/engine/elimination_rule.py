@@ -160,10 +160,13 @@ class EliminationRule(MappedAlgorithm):
             arms, mean=state.by_arm(state.estimates), active=state.by_arm(state.active), pulls=state.pulls
         )
 
-    def asked(self, state: EliminationState) -> tuple[jax.Array, jax.Array]:
-        """Return the arm of the problem to pull next, and a count of 1; for one run."""
-        arm = state.arm_at(over_arms.take(state.survivors, state.position))[None]
-        return arm, jnp.ones_like(arm)
+    def asked(self, state: EliminationState, pending: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return the arms to pull in the rest of the round, and a count of 1 for each; for one run."""
+        del pending
+        place = jnp.arange(state.places, dtype=jnp.int32)
+        within = state.position + place < state.left
+        survivor = state.survivors[jnp.where(within, state.position + place, 0)]
+        return jax.vmap(state.arm_at)(survivor), within.astype(jnp.int32)
 
     def told(
         self, state: EliminationState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array

@@ -125,12 +125,17 @@ class MappedAlgorithm(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def asked(self, state: RunState) -> tuple[jax.Array, jax.Array]:
-        """Return the next pulls of a live experiment: arms, and how often to pull each, int32 `(P,)`; may be 0."""
+    def asked(self, state: RunState, pending: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return the next pulls of a live experiment: arms, and how often to pull each, int32 `(P,)`; may be 0.
+
+        Args:
+            state: the state.
+            pending: int32 `(K,)`, pulls in flight of each arm of the problem; read where arms are selected one by one.
+        """
 
     @abc.abstractmethod
     def told(self, state: RunState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> RunState:
-        """Return the state after the requested rewards.
+        """Return the state after requested rewards: of all pulls of a batch or a step, or of the next of a round.
 
         Args:
             state: the state.

@@ -21,6 +21,7 @@ from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.engine import rule_batches as batches
 from jaxbandits.engine.finite_populations import exact_answer
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.pulls_in_flight import count_pending
 from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
 from jaxbandits.engine.reached_arms import decisions
 from jaxbandits.engine.rule_calls import (
@@ -192,10 +193,11 @@ class MappedRule(MappedAlgorithm):
         pulls, number = after.time - before.time, self._arms_a_step(before)
         return pulls if number == 1 else lax.div(pulls, jnp.int32(number))
 
-    def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
+    def asked(self, state: RuleState, pending: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next, and how often to pull each; for one run."""
         if self.rule.in_batches:
             return batches.asked_arms(self.rule, self._asked(state), state)
+        state = dataclasses.replace(state, statistics=count_pending(state.statistics, state.by_place(pending)))
         _, places, outside = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
         if not self.rule.one_by_one:  # an arm that does not exist is returned as the rule selected it
@@ -212,6 +214,5 @@ class MappedRule(MappedAlgorithm):
             wanted = self._asked(state)
             found = batches.told_sums(self.rule, wanted, state, asked, sums)
             return self.asking(self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found))
-        _, places, outside = self._decided(state, live)
-        rewards = [sums[slot] for slot in range(len(places))]
-        return self._observed(state, places, rewards, live, outside, cost)
+        places = [state.place_of(arm) for arm in asked]
+        return self._observed(state, places, list(sums), live, jnp.zeros((), bool), cost)

@@ -10,6 +10,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.ask_tell.saved_sessions import text_of
 from jaxbandits.ask_tell.session import AskTell
 from tests.reward_tables import reward_table
 
@@ -155,7 +156,8 @@ def test_lucb_is_restored_between_the_two_pulls_of_a_round():
     for _ in range(3):
         session.tell(session.ask(), 0.5)
     session.tell(session.ask(), 1.0)
-    assert len(json.loads(session.to_json())["sums"]) == 1
+    (request,) = json.loads(session.to_json())["requests"]
+    assert request[4] == [1, 0]  # rewards told of the step's two arms
     assert AskTell.from_json(session.to_json()).ask() == session.ask()
 
 
@@ -203,6 +205,7 @@ def test_json_is_strict_and_holds_infinities():
         session.tell(session.ask(), 0.1)
     data = json.loads(session.to_json(), parse_constant=pytest.fail)
     assert any("inf" in leaf["values"] for leaf in data["state"])
+    assert session.to_json() == AskTell.from_json(session.to_json(), algorithm=Endless(budget=20)).to_json()
     assert all(leaf.keys() == {"dtype", "shape", "values"} for leaf in data["state"])
 
 
@@ -254,7 +257,7 @@ def test_the_range_is_the_algorithms_or_the_sessions():
         AskTell(jb.UGapEc(epsilon=0.1, delta=0.1, b=10), arms=2, reward_range=1.0)
 
 
-@pytest.mark.parametrize("arm", [-1, 2, 0.0, "a", None])
+@pytest.mark.parametrize("arm", [-1, 2, 0.0, None])
 def test_an_arm_that_is_none_is_refused(arm):
     session = AskTell(jb.Uniform(budget=10), arms=2)
     with pytest.raises(jb.UsageError, match="an arm must be"):
@@ -326,23 +329,38 @@ def test_a_text_that_is_no_session_is_refused(text):
     ("change", "message"),
     [
         ({"state": []}, "damaged"),
-        ({"state": None}, "damaged"),
         ({"state": [{"dtype": "int32", "shape": [3], "values": [1, 1, 1]}] * 20}, "damaged"),
-        ({"sums": [0.5, 0.5]}, "damaged"),
-        ({"sums": [2.0]}, "outside"),
-        ({"told": 2}, "damaged"),
-        ({"counts": [1, 0]}, "a count must be"),
-        ({"recommended": [True]}, "damaged"),
-        ({"asked": [0, 7]}, "an arm must be"),
+        ({"requests": [[1, [0, 7], [1, 1], [1, 0], [1, 0], [1.0, 0.0], 0]]}, "damaged"),
+        ({"requests": [[1, [0, 1], [1, 1], [1, 0], [1, 1], [1.0, 0.0], 0]]}, "damaged"),
+        ({"moment": [[0], [1], False]}, "damaged"),
+        ({"told": [[1, 1], [0.5, 0.5], [0.25, 0.25]]}, "damaged"),
+        ({"rewards": "?"}, "damaged"),
         ({"key": [1, 2, 3]}, "damaged"),
         ({"algorithm": {"name": "lubc"}}, "did you mean 'lucb'"),
     ],
 )
-def test_a_damaged_session_is_refused(change, message):
+def test_a_damaged_session_is_refused_even_if_its_checksum_is_right(change, message):
     session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=3)
     for _ in range(4):
         session.tell(session.ask(), 0.5)
-    text = json.dumps(json.loads(session.to_json()) | change)
+    data = json.loads(session.to_json()) | change
+    del data["sha256"]
+    with pytest.raises(jb.UsageError, match=message) as error:
+        AskTell.from_json(text_of(data))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bounded": False}, "was changed after to_json"),
+        ({"sha256": "0"}, "was changed after to_json"),
+        ({"schema": 2}, "the schema 2, and this version reads schema 1"),
+        ({"schema": None}, "the schema None, and this version reads schema 1"),
+    ],
+)
+def test_an_edited_text_or_another_schema_is_refused(change, message):
+    text = json.dumps(json.loads(AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=3).to_json()) | change)
     with pytest.raises(jb.UsageError, match=message) as error:
         AskTell.from_json(text)
     assert "\n" not in str(error.value)

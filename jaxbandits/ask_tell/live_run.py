@@ -1,0 +1,210 @@
+"""A rule in a live experiment: which pulls it asks for next, and what it knows after a reward.
+
+Pulls are handed out one after another, and their rewards come in any order. What a rule asks for at once is a request:
+
+* the first pulls of all arms, and what a rule in batches requests. The next request follows when all its rewards have
+  been told;
+* a round of a rule that eliminates arms: each survivor once. The rule sees the rewards in the order of the round;
+* a step of any other rule, which is one arm or several. It needs not wait for the rewards of earlier steps: the rule
+  selects with the pulls in flight counted (`jaxbandits/engine/pulls_in_flight.py`), and sees each step when all of its
+  rewards have been told.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.ask_tell.open_requests import Request
+from jaxbandits.ask_tell.placeholder_problem import LiveProblem
+from jaxbandits.ask_tell.snapshot import Moment, advance, begin, choose, first_order
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.rule_states import RunState
+from jaxbandits.users_code.cache_key import code_of
+
+__all__ = ["LiveRun", "Slot"]
+
+
+class Slot(NamedTuple):
+    """Where the reward of a pull belongs: the number of a request, and an entry of it."""
+
+    number: int
+    entry: int
+
+
+@dataclasses.dataclass(frozen=True)
+class LiveRun:
+    """The run of a rule, after some rewards; methods return another one.
+
+    Attributes:
+        runs: the mapped rule.
+        key: the session's typed key `()`.
+        first: the placeholder for the problem, without rewards.
+        width: entries that a request may have.
+        requests: the open requests by their numbers, in order.
+        opened: the number of requests so far.
+        moment: the rule's state; None until the first pulls have been told.
+        fresh: whether what the moment asks for takes all pulls in flight into account, and is not handed out yet.
+    """
+
+    runs: MappedAlgorithm
+    key: jax.Array
+    first: LiveProblem
+    width: int
+    requests: Mapping[int, Request] = dataclasses.field(default_factory=dict)
+    opened: int = 0
+    moment: Moment | None = None
+    fresh: bool = False
+
+    def begun(self) -> "LiveRun":
+        """Return the run with its first request."""
+        each, arms = self.runs.rule.initial_pulls, self.arms
+        if not each:
+            return self._entered(self._begin(np.zeros((arms, 0), np.float32)))
+        order = np.tile(np.argsort(np.asarray(first_order(self.key, arms=arms))), each)
+        return self._with_request(order, np.ones_like(order))
+
+    @property
+    def arms(self) -> int:
+        """Return the number of arms."""
+        return int(self.first.first.shape[0])
+
+    @property
+    def done(self) -> bool:
+        """Return whether the rule has stopped."""
+        return self.moment is not None and bool(self.moment.done)
+
+    @property
+    def by_steps(self) -> bool:
+        """Return whether the rule selects arms step by step."""
+        return not (self.runs.rule.in_batches or self.runs.rule.eliminates)
+
+    def next_pull(self) -> "tuple[LiveRun, Slot] | None":
+        """Return the run with one more pull handed out, and its slot; None where all wait for rewards."""
+        run = self if self._has_pull or not self._may_open else self._with_step()
+        for number, request in run.requests.items():
+            if (entry := request.next_entry) is not None:
+                return run._with(number, request.with_handed(entry)), Slot(number, entry)
+        return None
+
+    def arm_of(self, slot: Slot) -> int:
+        """Return the arm of a slot."""
+        return int(self.requests[slot.number].arms[slot.entry])
+
+    def with_reward(self, slot: Slot, reward: float, cost: float = 1.0) -> "LiveRun":
+        """Return the run after the reward of a pull that was handed out.
+
+        Raises:
+            UsageError: the rule then requests an arm that does not exist.
+        """
+        request = self.requests[slot.number].with_reward(slot.entry, reward)
+        run = self._with(slot.number, request)
+        if self.moment is not None and self.runs.rule.eliminates:
+            return run._round(slot.number, cost)
+        if not request.complete:
+            return run
+        run = run._without(slot.number)
+        sums = request.sums.astype(np.float32)
+        if self.moment is None:
+            rewards = np.zeros(self.first.first.shape, np.float32)
+            rewards[request.arms[: self.arms]] = sums.reshape(-1, self.arms).T
+            return run._entered(run._begin(rewards))
+        return run._entered(run._after(self.moment.state, request.arms, request.counts, sums, cost))
+
+    def forgotten(self, slot: Slot) -> "LiveRun":
+        """Return the run without a pull in flight: dropped if it is a whole step, or else handed out once more."""
+        request = self.requests[slot.number]
+        if self.by_steps and self.moment is not None and len(request.arms) == 1:
+            return dataclasses.replace(self._without(slot.number), fresh=False)
+        return self._with(slot.number, request.with_handed(slot.entry, -1))
+
+    def warmed(self) -> None:
+        """Compile all programs: call each, and forget what it returns."""
+        moment = self._begin(np.zeros(self.first.first.shape, np.float32))
+        self._after(moment.state, [], [], [])
+        self._chosen(moment.state)
+
+    @property
+    def _has_pull(self) -> bool:
+        return any(request.next_entry is not None for request in self.requests.values())
+
+    @property
+    def _may_open(self) -> bool:
+        """Return whether another step may begin; what a pull costs must be known before the next one."""
+        waits = self.runs.rule.takes_costs and self.requests
+        return self.by_steps and self.moment is not None and not self.done and not waits
+
+    def _with_step(self) -> "LiveRun":
+        """Return the run with the next step among its requests."""
+        assert self.moment is not None
+        asked = (self.moment.asked, self.moment.counts) if self.fresh else self._chosen(self.moment.state)
+        return dataclasses.replace(self._with_request(*asked), fresh=False)
+
+    def _with_request(self, asked: ArrayLike, counts: ArrayLike) -> "LiveRun":
+        request = Request.of(asked, counts, self.arms, self.first.name)
+        return dataclasses.replace(self._with(self.opened, request), opened=self.opened + 1)
+
+    def _with(self, number: int, request: Request) -> "LiveRun":
+        return dataclasses.replace(self, requests={**self.requests, number: request})
+
+    def _without(self, number: int) -> "LiveRun":
+        return dataclasses.replace(self, requests={i: other for i, other in self.requests.items() if i != number})
+
+    def _round(self, number: int, cost: float) -> "LiveRun":
+        """Return the run after the rule has seen the next rewards of a round that are there."""
+        run, request = self, self.requests[number]
+        while not run.done and request.absorbed < len(request.arms) and request.told[request.absorbed]:
+            assert run.moment is not None
+            now = slice(request.absorbed, request.absorbed + 1)
+            moment = run._after(run.moment.state, request.arms[now], [1], request.sums[now].astype(np.float32), cost)
+            request = request._replace(absorbed=request.absorbed + 1)
+            run = dataclasses.replace(run._with(number, request), moment=moment)
+        if run.done or request.absorbed < len(request.arms):
+            return run
+        assert run.moment is not None
+        return run._without(number)._entered(run.moment)
+
+    def _entered(self, moment: Moment) -> "LiveRun":
+        """Return the run with another state, and with what it requests where this needs no other pull."""
+        while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
+            moment = self._after(moment.state, [], [], [])
+        run = dataclasses.replace(self, moment=moment, fresh=True)
+        Request.of(moment.asked, moment.counts, self.arms, self.first.name)
+        return run if self.by_steps or moment.done else run._with_request(moment.asked, moment.counts)
+
+    def _pending(self) -> np.ndarray:
+        """Return the pulls in flight of each arm, int32 `(K,)`."""
+        pending = np.zeros(self.arms, np.int64)
+        for request in self._steps():
+            np.add.at(pending, request.arms, request.counts)
+        return np.minimum(pending, MAX_COUNT).astype(np.int32)
+
+    def _steps(self) -> Iterator[Request]:
+        if self.by_steps and self.moment is not None:
+            yield from self.requests.values()
+
+    def _begin(self, rewards: np.ndarray) -> Moment:
+        """Return the moment after the initial pulls; their rewards are float32 `(K, P)`."""
+        first = dataclasses.replace(self.first, first=jax.device_put(rewards))
+        return _fetched(begin(self.runs, first, self.key, np.zeros(self.arms, np.int32), code=code_of(self.runs)))
+
+    def _after(self, state: RunState, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
+        """Return the moment after rewards; the requests are padded to the width of all requests."""
+        full = [np.zeros(self.width, dtype) for dtype in (np.int32, np.int32, np.float32)]
+        for entry, values in zip(full, (asked, counts, sums), strict=True):
+            entry[: len(values)] = values
+        more = (np.float32(cost), self._pending())
+        return _fetched(advance(self.runs, state, *full, *more, code=code_of(self.runs)))
+
+    def _chosen(self, state: RunState) -> tuple[jax.Array, jax.Array]:
+        return choose(self.runs, state, self._pending(), code=code_of(self.runs))
+
+
+def _fetched(moment: Moment) -> Moment:
+    """Return the moment with all that a session reads on the host: an interrupt leaves the old state intact."""
+    asked, counts, done, recommended = jax.device_get(moment[1:])
+    return Moment(moment.state, asked, counts, done, recommended)

@@ -1,0 +1,74 @@
+"""The pulls that a rule requests at once: which of them were handed out, and which rewards were told."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["Request"]
+
+
+class Request(NamedTuple):
+    """One request: the first pulls, a step's, a round's or a batch's; it is never changed in place.
+
+    Attributes:
+        arms: the arms to pull, in this order, int `(P,)`.
+        counts: pulls of each, int `(P,)`, at least 1.
+        handed: pulls of each that were handed out, told ones included, int `(P,)`.
+        told: rewards of each that were told, int `(P,)`.
+        sums: sums of these rewards, float64 `(P,)`.
+        absorbed: how many of the first entries the rule has seen already, in a round.
+    """
+
+    arms: np.ndarray
+    counts: np.ndarray
+    handed: np.ndarray
+    told: np.ndarray
+    sums: np.ndarray
+    absorbed: int = 0
+
+    @classmethod
+    def of(cls, asked: ArrayLike, counts: ArrayLike, arms: int, who: str) -> Self:
+        """Return the pulls that an algorithm requests, none handed out.
+
+        Args:
+            asked: arms, int `(P,)`.
+            counts: pulls of each, int `(P,)`; 0 for none.
+            arms: the number of arms K.
+            who: the algorithm's name, for messages.
+
+        Raises:
+            UsageError: an arm outside [0, K).
+        """
+        pulled = np.asarray(counts) > 0
+        wanted, counts = np.asarray(asked)[pulled], np.asarray(counts)[pulled]
+        if np.any(outside := (wanted < 0) | (wanted >= arms)):
+            raise UsageError(f"{who} requests arm {wanted[outside][0]}: arms are numbered from 0 to {arms - 1}")
+        return cls(wanted, counts, np.zeros_like(counts), np.zeros_like(counts), np.zeros(len(counts)))
+
+    @property
+    def next_entry(self) -> int | None:
+        """Return the first entry with a pull to hand out; None if all are handed out."""
+        left = np.flatnonzero(self.handed < self.counts)
+        return int(left[0]) if len(left) else None
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all rewards have been told."""
+        return bool(np.all(self.told == self.counts))
+
+    def with_handed(self, entry: int, more: int = 1) -> "Request":
+        """Return the request with one more pull of an entry handed out, or taken back with -1."""
+        return self._replace(handed=_added(self.handed, entry, more))
+
+    def with_reward(self, entry: int, reward: float) -> "Request":
+        """Return the request with one more reward of an entry."""
+        return self._replace(told=_added(self.told, entry, 1), sums=_added(self.sums, entry, reward))
+
+
+def _added(x: np.ndarray, entry: int, more: float) -> np.ndarray:
+    x = x.copy()
+    x[entry] += more
+    return x

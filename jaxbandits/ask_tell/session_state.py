@@ -1,0 +1,169 @@
+"""The state of a live experiment: what it was made with, what was told, and its text."""
+
+import importlib.metadata
+import json
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.parameters import axes_of, with_logarithms
+from jaxbandits.ask_tell.handed_out import HandedOut, Pull
+from jaxbandits.ask_tell.live_run import LiveRun
+from jaxbandits.ask_tell.placeholder_problem import LiveProblem
+from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
+from jaxbandits.ask_tell.snapshot import begin
+from jaxbandits.ask_tell.told_rewards import ToldRewards
+from jaxbandits.ask_tell.validation import arms_of, key_of, range_of
+from jaxbandits.compilers.jax_settings import narrowed, own_settings
+from jaxbandits.engine.binding import accept
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.method_types import check_result
+from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
+from jaxbandits.errors import UsageError
+from jaxbandits.io.diff import difference, warn_of_doubts
+from jaxbandits.random.threefry import key_words
+from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
+from jaxbandits.users_code.cache_key import code_of
+
+__all__ = ["SessionState"]
+
+
+class SessionState:
+    """A session with its arguments and its state; `AskTell` has the messages."""
+
+    @own_settings()
+    def __init__(
+        self,
+        algorithm: object,
+        arms: int,
+        *,
+        key: jax.Array | int = 0,
+        reward_range: float | None = None,
+        bounded: bool = True,
+    ) -> None:
+        """Start a session; no arm is pulled yet.
+
+        Args:
+            algorithm: one of the package's, or your own.
+            arms: number of arms K, at least 2; they are numbered from 0.
+            key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
+            reward_range: b; None for the algorithm's own, or 1.
+            bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is
+                accepted, and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a
+                standard deviation of b/2.
+
+        Raises:
+            UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
+        """
+        known = accept(algorithm)
+        for name in axes_of(known):
+            raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
+        check_algorithm(known)
+        self._algorithm = known.prepared()
+        self._arms = arms_of(arms)
+        self._algorithm.check(self._arms, bandits=1)
+        self._algorithm.check_live()
+        self._reward_range = range_of(self._algorithm, reward_range, bool(bounded))
+        self._bounded = bool(bounded)
+        self._key = key_of(key)
+        self._told, self._handed_out = ToldRewards.none(self._arms), HandedOut(self._key, self._arms)
+        self._run, self._shapes = self._begun(known)
+
+    def _begun(self, known: Any) -> tuple[LiveRun, object]:
+        """Return the run as it begins, and the shapes and dtypes of its states; `known` is the user's algorithm."""
+        runs, name = narrowed(map_algorithm(with_logarithms(self._algorithm))), type(self._algorithm).__name__
+        first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
+        problem = LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=name)
+        check_methods(known, problem, self._key, judged=False)
+        # This also checks that the algorithm can begin without a problem.
+        moment = begin.eval_shape(runs, problem, self._key, np.zeros(self._arms, np.int32), code=code_of(runs))
+        check_result(f"{name}.recommend", moment.recommended, bool, (self._arms,))
+        check_result(f"{name}.done", moment.done, bool, ())
+        return LiveRun(runs, self._key, problem, moment.counts.shape[0]).begun(), moment.state
+
+    @property
+    def done(self) -> bool:
+        """Return whether the algorithm has stopped."""
+        return self._run.done
+
+    @property
+    def recommendation(self) -> np.ndarray:
+        """Return the mask of the recommended arms, bool `(K,)`: the answer when done, before that the best guess.
+
+        It is all false until every arm has had its initial pulls.
+        """
+        moment = self._run.moment
+        return np.zeros(self._arms, bool) if moment is None else np.array(moment.recommended)
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """Return the number of rewards told of each arm, int64 `(K,)`; also of pulls that came in after the end."""
+        return self._told.pulls.copy()
+
+    @property
+    def means(self) -> np.ndarray:
+        """Return the mean of the rewards told of each arm, float64 `(K,)`; nan where there are none."""
+        return self._told.means
+
+    @property
+    def in_flight(self) -> list[Pull]:
+        """Return the pulls that were handed out by `ask(n)`, and neither told nor forgotten; oldest first."""
+        out = self._handed_out
+        return [Pull(out.id_of(number), self._run.arm_of(slot)) for number, slot in out.slots.items()]
+
+    @own_settings()
+    def to_json(self) -> str:
+        """Return the session as JSON text, from which `from_json` continues it exactly."""
+        data = {
+            "version": importlib.metadata.version("jaxbandits"),
+            "algorithm": describe_algorithm(self._algorithm),
+            "arms": self._arms,
+            "key": [int(word) for word in key_words(self._key)],
+            "reward_range": self._reward_range,
+            "bounded": self._bounded,
+            "told": self._told.to_data(),
+        }
+        return text_of(data | to_data(self._run) | self._handed_out.to_data())
+
+    @classmethod
+    @own_settings()
+    def from_json(cls, text: str, algorithm: object = None) -> Self:
+        """Return a session from the text of `to_json`.
+
+        Args:
+            text: the JSON text.
+            algorithm: the algorithm of the session, where it is not one of the package's.
+
+        Raises:
+            UsageError: text that is not a saved session or was changed, or is of another algorithm, or of a version of
+                the package with another schema or other states.
+        """
+        data = data_of(text)
+        try:
+            return cls._restored(data, algorithm)
+        except UsageError:
+            raise
+        except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError):
+            raise UsageError(
+                f"the saved session is damaged, or of a version ({data['version']}) with other states"
+            ) from None
+
+    @classmethod
+    def _restored(cls, data: dict[str, Any], algorithm: object) -> Self:
+        session = cls(
+            build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
+            data["arms"],
+            key=jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32"),
+            reward_range=data["reward_range"],
+            bounded=data["bounded"],
+        )
+        here = json.loads(json.dumps(describe_algorithm(session._algorithm)))
+        if found := difference(data["algorithm"], here, "algorithm"):
+            raise UsageError(f"the session was saved with another algorithm: {found}")
+        warn_of_doubts(data["algorithm"], here, "the saved session")
+        session._run = run_of(data, session._run, session._shapes)
+        session._told = ToldRewards.of_data(data["told"], session._arms)
+        session._handed_out.read(data)
+        return session
