@@ -21,7 +21,7 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.ask_tell.open_requests import Request
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
-from jaxbandits.ask_tell.snapshot import Moment, advance, begin, choose, first_order
+from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order, look
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.users_code.cache_key import code_of
@@ -104,7 +104,7 @@ class LiveRun:
         request = self.requests[slot.number].with_reward(slot.entry, reward)
         run = self._with(slot.number, request)
         if self.moment is not None and self.runs.rule.eliminates:
-            return run._round(slot.number, cost)
+            return run._round(slot.number)
         if not request.complete:
             return run
         run = run._without(slot.number)
@@ -124,9 +124,7 @@ class LiveRun:
 
     def warmed(self) -> None:
         """Compile all programs: call each, and forget what it returns."""
-        moment = self._begin(np.zeros(self.first.first.shape, np.float32))
-        self._after(moment.state, [], [], [])
-        self._chosen(moment.state)
+        self._after(self._begin(np.zeros(self.first.first.shape, np.float32)).state, [], [], [])
 
     @property
     def _has_pull(self) -> bool:
@@ -141,8 +139,8 @@ class LiveRun:
     def _with_step(self) -> "LiveRun":
         """Return the run with the next step among its requests."""
         assert self.moment is not None
-        asked = (self.moment.asked, self.moment.counts) if self.fresh else self._chosen(self.moment.state)
-        return dataclasses.replace(self._with_request(*asked), fresh=False)
+        moment = self.moment if self.fresh else self._moment(self.moment.state)
+        return dataclasses.replace(self._with_request(moment.asked, moment.counts), fresh=False)
 
     def _with_request(self, asked: ArrayLike, counts: ArrayLike) -> "LiveRun":
         request = Request.of(asked, counts, self.arms, self.first.name)
@@ -154,19 +152,19 @@ class LiveRun:
     def _without(self, number: int) -> "LiveRun":
         return dataclasses.replace(self, requests={i: other for i, other in self.requests.items() if i != number})
 
-    def _round(self, number: int, cost: float) -> "LiveRun":
+    def _round(self, number: int) -> "LiveRun":
         """Return the run after the rule has seen the next rewards of a round that are there."""
-        run, request = self, self.requests[number]
-        while not run.done and request.absorbed < len(request.arms) and request.told[request.absorbed]:
-            assert run.moment is not None
-            now = slice(request.absorbed, request.absorbed + 1)
-            moment = run._after(run.moment.state, request.arms[now], [1], request.sums[now].astype(np.float32), cost)
-            request = request._replace(absorbed=request.absorbed + 1)
-            run = dataclasses.replace(run._with(number, request), moment=moment)
-        if run.done or request.absorbed < len(request.arms):
-            return run
-        assert run.moment is not None
-        return run._without(number)._entered(run.moment)
+        request, moment = self.requests[number], self.moment
+        assert moment is not None
+        waiting = np.flatnonzero(request.told[request.absorbed :] == 0)
+        end = request.absorbed + int(waiting[0]) if len(waiting) else len(request.arms)
+        if end == request.absorbed:
+            return self
+        now = slice(request.absorbed, end)
+        moment = self._after(moment.state, request.arms[now], request.told[now], request.sums[now].astype(np.float32))
+        if end == len(request.arms) and not moment.done:
+            return self._without(number)._entered(moment)
+        return dataclasses.replace(self._with(number, request._replace(absorbed=end)), moment=moment)
 
     def _entered(self, moment: Moment) -> "LiveRun":
         """Return the run with another state, and with what it requests where this needs no other pull."""
@@ -190,21 +188,15 @@ class LiveRun:
     def _begin(self, rewards: np.ndarray) -> Moment:
         """Return the moment after the initial pulls; their rewards are float32 `(K, P)`."""
         first = dataclasses.replace(self.first, first=jax.device_put(rewards))
-        return _fetched(begin(self.runs, first, self.key, np.zeros(self.arms, np.int32), code=code_of(self.runs)))
+        return self._moment(begin(self.runs, first, self.key, code=code_of(self.runs)))
 
     def _after(self, state: RunState, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
         """Return the moment after rewards; the requests are padded to the width of all requests."""
         full = [np.zeros(self.width, dtype) for dtype in (np.int32, np.int32, np.float32)]
         for entry, values in zip(full, (asked, counts, sums), strict=True):
             entry[: len(values)] = values
-        more = (np.float32(cost), self._pending())
-        return _fetched(advance(self.runs, state, *full, *more, code=code_of(self.runs)))
+        return self._moment(advance(self.runs, state, *full, np.float32(cost), code=code_of(self.runs)))
 
-    def _chosen(self, state: RunState) -> tuple[jax.Array, jax.Array]:
-        return choose(self.runs, state, self._pending(), code=code_of(self.runs))
-
-
-def _fetched(moment: Moment) -> Moment:
-    """Return the moment with all that a session reads on the host: an interrupt leaves the old state intact."""
-    asked, counts, done, recommended = jax.device_get(moment[1:])
-    return Moment(moment.state, asked, counts, done, recommended)
+    def _moment(self, state: RunState) -> Moment:
+        """Return a state with what a session reads from it, on the host: an interrupt leaves the old one intact."""
+        return Moment(state, *jax.device_get(look(self.runs, state, self._pending(), code=code_of(self.runs))))

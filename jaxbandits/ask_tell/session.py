@@ -104,7 +104,7 @@ class AskTell(SessionState):
             forgotten.
 
         Raises:
-            UsageError: another arm, an unknown id, another reward than was told of this pull before, an invalid
+            UsageError: another arm, an unknown id, another reward for this pull than before, an invalid
                 reward, or an arm after the end.
         """
         if isinstance(pull, str | Pull):

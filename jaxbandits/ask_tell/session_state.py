@@ -13,7 +13,7 @@ from jaxbandits.ask_tell.handed_out import HandedOut, Pull
 from jaxbandits.ask_tell.live_run import LiveRun
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
-from jaxbandits.ask_tell.snapshot import begin
+from jaxbandits.ask_tell.snapshot import begin, look
 from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.ask_tell.validation import arms_of, key_of, range_of
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
@@ -78,10 +78,12 @@ class SessionState:
         problem = LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=name)
         check_methods(known, problem, self._key, judged=False)
         # This also checks that the algorithm can begin without a problem.
-        moment = begin.eval_shape(runs, problem, self._key, np.zeros(self._arms, np.int32), code=code_of(runs))
-        check_result(f"{name}.recommend", moment.recommended, bool, (self._arms,))
-        check_result(f"{name}.done", moment.done, bool, ())
-        return LiveRun(runs, self._key, problem, moment.counts.shape[0]).begun(), moment.state
+        state = begin.eval_shape(runs, problem, self._key, code=code_of(runs))
+        pending = jax.ShapeDtypeStruct((self._arms,), jnp.int32)
+        _, counts, done, recommended = look.eval_shape(runs, state, pending, code=code_of(runs))
+        check_result(f"{name}.recommend", recommended, bool, (self._arms,))
+        check_result(f"{name}.done", done, bool, ())
+        return LiveRun(runs, self._key, problem, counts.shape[0]).begun(), state
 
     @property
     def done(self) -> bool:
@@ -99,12 +101,12 @@ class SessionState:
 
     @property
     def pulls(self) -> np.ndarray:
-        """Return the number of rewards told of each arm, int64 `(K,)`; also of pulls that came in after the end."""
+        """Return the number of rewards told for each arm, int64 `(K,)`; also of pulls that came in after the end."""
         return self._told.pulls.copy()
 
     @property
     def means(self) -> np.ndarray:
-        """Return the mean of the rewards told of each arm, float64 `(K,)`; nan where there are none."""
+        """Return the mean of the rewards told for each arm, float64 `(K,)`; nan where there are none."""
         return self._told.means
 
     @property

@@ -13,7 +13,7 @@ from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.random.tie_breaking import tie_order, tie_words
 from jaxbandits.users_code.cache_key import Code
 
-__all__ = ["Moment", "advance", "begin", "choose", "first_order"]
+__all__ = ["Moment", "advance", "begin", "first_order", "look"]
 
 #: Compiled programs that a process keeps of each kind: one for each algorithm and number of arms.
 _MOST = 16
@@ -23,24 +23,17 @@ class Moment(NamedTuple):
     """A state, and all that a session reads from it."""
 
     state: RunState
-    asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
-    counts: jax.Array | np.ndarray  # int32 (P,): pulls of each
-    done: jax.Array | np.ndarray | np.bool_  # bool ()
-    recommended: jax.Array | np.ndarray  # bool (K,)
-
-
-def _moment(algorithm: MappedAlgorithm, state: RunState, pending: jax.Array) -> Moment:
-    done = algorithm.done(state) | algorithm.exhausted(state)
-    return Moment(state, *algorithm.asked(state, pending), done, algorithm.recommend(state))
+    asked: np.ndarray  # int32 (P,): the arms to pull next
+    counts: np.ndarray  # int32 (P,): pulls of each
+    done: np.ndarray | np.bool_  # bool ()
+    recommended: np.ndarray  # bool (K,)
 
 
 @recent_programs(_MOST, "code")
-def begin(
-    algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, pending: jax.Array, *, code: Code
-) -> Moment:
-    """Return the moment after the initial pulls; `pending` is as for `MappedAlgorithm.asked`."""
+def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, code: Code) -> RunState:
+    """Return the state after the initial pulls."""
     with code.traced(), traced(type(algorithm.rule).__name__):
-        return _moment(algorithm, algorithm.init(problem, key), pending)
+        return algorithm.init(problem, key)
 
 
 @recent_programs(_MOST, "code")
@@ -51,22 +44,20 @@ def advance(
     counts: jax.Array,
     sums: jax.Array,
     cost: jax.Array,
-    pending: jax.Array,
     *,
     code: Code,
-) -> Moment:
-    """Return the moment after the requested rewards; arguments as for `MappedAlgorithm.told` and `asked`."""
+) -> RunState:
+    """Return the state after the requested rewards; arguments as for `MappedAlgorithm.told`."""
     with code.traced(), traced(type(algorithm.rule).__name__):
-        return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost), pending)
+        return algorithm.told(state, asked, counts, sums, cost)
 
 
 @recent_programs(_MOST, "code")
-def choose(
-    algorithm: MappedAlgorithm, state: RunState, pending: jax.Array, *, code: Code
-) -> tuple[jax.Array, jax.Array]:
-    """Return the arms to pull next, and how often to pull each, with these pulls in flight."""
+def look(algorithm: MappedAlgorithm, state: RunState, pending: jax.Array, *, code: Code) -> tuple[jax.Array, ...]:
+    """Return what a `Moment` has beside its state; `pending` is as for `MappedAlgorithm.asked`."""
     with code.traced(), traced(type(algorithm.rule).__name__):
-        return algorithm.asked(state, pending)
+        done = algorithm.done(state) | algorithm.exhausted(state)
+        return *algorithm.asked(state, pending), done, algorithm.recommend(state)
 
 
 @recent_programs(_MOST, "arms")

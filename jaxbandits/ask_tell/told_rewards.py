@@ -10,7 +10,7 @@ __all__ = ["ToldRewards"]
 
 @dataclasses.dataclass(frozen=True)
 class ToldRewards:
-    """Numbers and sums of the rewards told of each arm.
+    """Numbers and sums of the rewards told for each arm.
 
     Attributes:
         pulls: int64 `(K,)`.

@@ -171,13 +171,23 @@ class EliminationRule(MappedAlgorithm):
     def told(
         self, state: EliminationState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
     ) -> EliminationState:
-        """Return the state after the requested reward; for one run."""
-        del asked, counts, cost
-        live = jnp.ones((), bool)
-        state, due = block_of_rounds(
-            state, lambda _, pulls: sums[: len(pulls)], live, NO_LIMIT, rounds=1, due=self._due
-        )
-        return self._looked(state, due, None, None)
+        """Return the state after the next rewards of the round, of the first entries with a count; for one run."""
+        del asked, cost
+
+        def is_next(both: tuple[jax.Array, EliminationState]) -> jax.Array:
+            entry, state = both
+            told = (entry < len(counts)) & (counts[jnp.minimum(entry, len(counts) - 1)] > 0)
+            return told & ~self.done(state)
+
+        def after(both: tuple[jax.Array, EliminationState]) -> tuple[jax.Array, EliminationState]:
+            entry, state = both
+            state, due = block_of_rounds(
+                state, lambda _, pulls: jnp.broadcast_to(sums[entry], pulls.shape), jnp.ones((), bool), NO_LIMIT,
+                rounds=1, due=self._due,
+            )  # fmt: skip
+            return entry + 1, self._looked(state, due, None, None)
+
+        return lax.while_loop(is_next, after, (jnp.int32(0), state))[1]
 
 
 def _look(state: EliminationState, sums: Sums, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:
