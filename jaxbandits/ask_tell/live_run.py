@@ -122,7 +122,7 @@ class LiveRun:
             return dataclasses.replace(self._without(slot.number), fresh=False)
         return self._with(slot.number, request.with_handed(slot.entry, -1))
 
-    def warmed(self) -> None:
+    def warm_up(self) -> None:
         """Compile all programs: call each, and forget what it returns."""
         self._after(self._begin(np.zeros(self.first.first.shape, np.float32)).state, [], [], [])
 

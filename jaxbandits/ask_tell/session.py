@@ -17,6 +17,7 @@ from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.session_state import SessionState
 from jaxbandits.ask_tell.validation import cost_of, reward_of
 from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.errors import UsageError
 
 __all__ = ["AskTell"]
@@ -171,9 +172,14 @@ class AskTell(SessionState):
         found = [self._forget(number) for number in numbers]
         return found[0] if isinstance(pulls, str | Pull) else np.asarray(found, bool)
 
+    @own_settings()
     def warm_up(self) -> None:
-        """Compile what `ask` and `tell` run, in seconds; otherwise the first calls do. Nothing else changes."""
-        self._run.warmed()
+        """Compile what `ask` and `tell` run, in seconds; otherwise the first calls do. Nothing else changes.
+
+        The programs are stored on disk, where those of simulations are: another process loads them.
+        """
+        with kept_programs():
+            self._run.warm_up()
 
     def _forget(self, number: int) -> bool:
         slot = self._handed_out.slots.pop(number, None)
