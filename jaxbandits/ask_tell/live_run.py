@@ -18,10 +18,12 @@ import jax
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.ask_tell.open_requests import Request
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
-from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order, look
+from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order, look, resume
+from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.users_code.cache_key import code_of
@@ -48,6 +50,7 @@ class LiveRun:
         requests: the open requests by their numbers, in order.
         opened: the number of requests so far.
         moment: the rule's state; None until the first pulls have been told.
+        known: rewards from before, of which only numbers and sums are known; None for none. They count for the rule.
         fresh: whether what the moment asks for takes all pulls in flight into account, and is not handed out yet.
     """
 
@@ -59,14 +62,26 @@ class LiveRun:
     opened: int = 0
     moment: Moment | None = None
     fresh: bool = False
+    known: ToldRewards | None = None
 
     def begun(self) -> "LiveRun":
         """Return the run with its first request."""
         each, arms = self.runs.rule.initial_pulls, self.arms
+        order = np.tile(np.argsort(np.asarray(first_order(self.key, arms=arms))), each)
+        if self.known is not None:  # pulls that are missing
+            order = order[np.repeat(np.arange(each), arms) >= self.known.pulls[order]]
+            if not len(order):
+                return self.resumed(self.known, int(self.known.pulls.sum()))
         if not each:
             return self._entered(self._begin(np.zeros((arms, 0), np.float32)))
-        order = np.tile(np.argsort(np.asarray(first_order(self.key, arms=arms))), each)
         return self._with_request(order, np.ones_like(order))
+
+    def resumed(self, known: ToldRewards, time: int) -> "LiveRun":
+        """Return the run of a rule without a state of its own after all these rewards, and `time` pulls in all."""
+        high = known.sums.astype(np.float32)
+        sums = CompensatedSum(*jax.device_put((high, (known.sums - high).astype(np.float32))))
+        numbers = known.pulls.astype(np.int32), sums, np.int32(time)
+        return self._entered(self._moment(resume(self.runs, self.first, self.key, *numbers, code=code_of(self.runs))))
 
     @property
     def arms(self) -> int:
@@ -77,6 +92,11 @@ class LiveRun:
     def done(self) -> bool:
         """Return whether the rule has stopped."""
         return self.moment is not None and bool(self.moment.done)
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of rewards that were told, and that the rule has not seen yet."""
+        return sum(int(request.told[request.absorbed :].sum()) for request in self.requests.values())
 
     @property
     def by_steps(self) -> bool:
@@ -109,6 +129,9 @@ class LiveRun:
             return run
         run = run._without(slot.number)
         sums = request.sums.astype(np.float32)
+        if self.moment is None and self.known is not None:
+            known = self.known.plus(request.arms, request.sums)
+            return run.resumed(known, int(known.pulls.sum()))
         if self.moment is None:
             rewards = np.zeros(self.first.first.shape, np.float32)
             rewards[request.arms[: self.arms]] = sums.reshape(-1, self.arms).T
@@ -124,7 +147,11 @@ class LiveRun:
 
     def warm_up(self) -> None:
         """Compile all programs: call each, and forget what it returns."""
-        self._after(self._begin(np.zeros(self.first.first.shape, np.float32)).state, [], [], [])
+        ones = ToldRewards(*np.ones((2, self.arms)))
+        rewards = np.zeros(self.first.first.shape, np.float32)
+        moment = self._begin(rewards) if self.known is None else self.resumed(ones, self.arms).moment
+        assert moment is not None
+        self._after(moment.state, [], [], [])
 
     @property
     def _has_pull(self) -> bool:

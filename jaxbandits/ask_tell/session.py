@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxbandits import checks
+from jaxbandits.ask_tell.arm_changes import ArmChanges
 from jaxbandits.ask_tell.handed_out import Ids, Pull, ids_of
 from jaxbandits.ask_tell.live_run import LiveRun, Slot
-from jaxbandits.ask_tell.session_state import SessionState
 from jaxbandits.ask_tell.validation import cost_of, reward_of
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.compilation_cache import kept_programs
@@ -23,7 +23,7 @@ from jaxbandits.errors import UsageError
 __all__ = ["AskTell"]
 
 
-class AskTell(SessionState):
+class AskTell(ArmChanges):
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
     Algorithms that begin with all arms pull them in a random order. Where a budget of cost is spent, the cost of a pull
@@ -69,18 +69,11 @@ class AskTell(SessionState):
         Raises:
             UsageError: the session is done; or without n, the algorithm waits for rewards.
         """
-        if self._run.done:
-            raise UsageError("the session is done: there is no arm to pull, read its recommendation")
         if n is None:
+            self._check_open()
             return self._next()[2]
-        found, run = [], self._run
-        for _ in range(checks.whole("n, the number of pulls to ask for,", n, 1, 2**31)):
-            if (step := run.next_pull()) is None:
-                break
-            run = step[0]
-            found.append((step[1], run.arm_of(step[1])))
-        self._run = run
-        return [Pull(self._handed_out.add(slot), arm) for slot, arm in found]
+        (self._run, slots), arms = self._handed(n)
+        return [Pull(self._handed_out.add(slot), arm) for slot, arm in zip(slots, arms, strict=True)]
 
     @overload
     def tell(self, pull: int | str | Pull, reward: float, cost: float | None = None) -> bool: ...
@@ -120,9 +113,16 @@ class AskTell(SessionState):
         if arm != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, price = self._checked(reward, cost)
-        self._run = run.with_reward(slot, value, price)
-        self._told.add(arm, value)
+        self._take(run, slot, arm, value, price)
         return True
+
+    def _take(self, run: LiveRun, slot: Slot, arm: int, reward: float, cost: float) -> None:
+        """Take the reward of a pull that a run has handed out."""
+        self._run = run if run.done or slot.number < 0 else run.with_reward(slot, reward, cost)
+        self._told.add(arm, reward)
+        if arm in self._joining:
+            self._joining = [other for other in self._joining if other != arm]
+            self._go_on_with([*self._present, arm])
 
     def _tell_pulls(self, pulls: Ids, rewards: Sequence[object], costs: Sequence[object]) -> list[bool]:
         """Take the rewards of pulls; return which of them count."""
@@ -133,11 +133,8 @@ class AskTell(SessionState):
             slot = self._handed_out.slots.get(number := self._handed_out.number_of(name))
             found.append(slot is not None)
             if slot is not None:
-                arm = self._run.arm_of(slot)
-                if not self._run.done:
-                    self._run = self._run.with_reward(slot, value, price)
+                self._take(self._run, slot, self._arm_of(slot), value, price)
                 self._handed_out.tell(number, value)
-                self._told.add(arm, value)
         return found
 
     def _checked(self, reward: object, cost: object) -> tuple[float, float]:
@@ -183,15 +180,15 @@ class AskTell(SessionState):
 
     def _forget(self, number: int) -> bool:
         slot = self._handed_out.slots.pop(number, None)
-        if slot is not None and not self._run.done:
+        if slot is not None and slot.number >= 0 and not self._run.done:
             self._run = self._run.forgotten(slot)
         return slot is not None
 
     def _next(self) -> tuple[LiveRun, Slot, int]:
         """Return the run with one more pull handed out, its slot and its arm."""
-        if (step := self._run.next_pull()) is None:
+        if (step := self._next_pull(self._run, [])) is None:
             raise UsageError("the session waits for the rewards of pulls in flight: tell one of them, or forget it")
-        return *step, step[0].arm_of(step[1])
+        return *step, self._arm_of(step[1], step[0])
 
 
 def _listed(values: Any, number: int) -> list[Any]:

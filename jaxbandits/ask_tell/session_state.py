@@ -1,21 +1,25 @@
 """The state of a live experiment: what it was made with, what was told, and its text."""
 
+import dataclasses
 import importlib.metadata
 import json
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
+from jaxbandits import checks
 from jaxbandits.algorithms.parameters import axes_of, with_logarithms
 from jaxbandits.ask_tell.handed_out import HandedOut, Pull
-from jaxbandits.ask_tell.live_run import LiveRun
+from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
 from jaxbandits.ask_tell.snapshot import begin, look
 from jaxbandits.ask_tell.told_rewards import ToldRewards
-from jaxbandits.ask_tell.validation import arms_of, key_of, range_of
+from jaxbandits.ask_tell.validation import arms_of, key_of, prior_of, range_of
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.mapping import map_algorithm
@@ -42,6 +46,7 @@ class SessionState:
         key: jax.Array | int = 0,
         reward_range: float | None = None,
         bounded: bool = True,
+        prior: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         """Start a session; no arm is pulled yet.
 
@@ -53,37 +58,65 @@ class SessionState:
             bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is
                 accepted, and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a
                 standard deviation of b/2.
+            prior: rewards from before, `{"pulls": (K,), "means": (K,)}`, or "sums" in place of "means". They count as
+                pulls of the session, for a budget too; arms without one get their first pulls. The guarantee stays if
+                each of those pulls was chosen by earlier rewards only. Only for algorithms that select arms one by one
+                by pulls and means alone.
 
         Raises:
-            UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
+            UsageError: an algorithm or a number that cannot be used, an algorithm that needs the true means, or one
+                that cannot take prior rewards.
         """
         known = accept(algorithm)
         for name in axes_of(known):
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check_algorithm(known)
         self._algorithm = known.prepared()
-        self._arms = arms_of(arms)
-        self._algorithm.check(self._arms, bandits=1)
+        self._first_arms, self._known = arms_of(arms), known
+        self._algorithm.check(self._first_arms, bandits=1)
         self._algorithm.check_live()
         self._reward_range = range_of(self._algorithm, reward_range, bool(bounded))
         self._bounded = bool(bounded)
         self._key = key_of(key)
-        self._told, self._handed_out = ToldRewards.none(self._arms), HandedOut(self._key, self._arms)
-        self._run, self._shapes = self._begun(known)
+        self._handed_out = HandedOut(self._key, self._first_arms)
+        self._present, self._joining = list(range(self._first_arms)), list[int]()
+        self._run, self._shapes = self._blank(self._first_arms)
+        self._prior, self._told = None, ToldRewards.none(self._first_arms)
+        if prior is not None:
+            self._check_counts("take prior rewards")
+            self._prior = prior_of(prior, self._first_arms, self._reward_range, self._bounded)
+            self._told, self._run = self._prior.copy(), dataclasses.replace(self._run, known=self._prior)
+        self._run = self._run.begun()
 
-    def _begun(self, known: Any) -> tuple[LiveRun, object]:
-        """Return the run as it begins, and the shapes and dtypes of its states; `known` is the user's algorithm."""
+    def _blank(self, arms: int) -> tuple[LiveRun, Any]:
+        """Return a run of some arms before its first request, and the shapes and dtypes of its states."""
         runs, name = narrowed(map_algorithm(with_logarithms(self._algorithm))), type(self._algorithm).__name__
-        first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
+        first = np.zeros((arms, self._algorithm.initial_pulls), np.float32)
         problem = LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=name)
-        check_methods(known, problem, self._key, judged=False)
+        check_methods(self._known, problem, self._key, judged=False)
         # This also checks that the algorithm can begin without a problem.
         state = begin.eval_shape(runs, problem, self._key, code=code_of(runs))
-        pending = jax.ShapeDtypeStruct((self._arms,), jnp.int32)
+        pending = jax.ShapeDtypeStruct((arms,), jnp.int32)
         _, counts, done, recommended = look.eval_shape(runs, state, pending, code=code_of(runs))
-        check_result(f"{name}.recommend", recommended, bool, (self._arms,))
+        check_result(f"{name}.recommend", recommended, bool, (arms,))
         check_result(f"{name}.done", done, bool, ())
-        return LiveRun(runs, self._key, problem, counts.shape[0]).begun(), state
+        return LiveRun(runs, self._key, problem, counts.shape[0]), state
+
+    def _check_counts(self, what: str) -> None:
+        """Check that the algorithm decides by pulls and means alone, so that these may come from elsewhere.
+
+        Raises:
+            UsageError: it does not; the message says why.
+        """
+        rule, why = self._algorithm, None
+        if not self._run.by_steps:
+            why = "pulls in rounds or batches"
+        elif rule.takes_costs or rule.second_moments:
+            why = "needs costs or variances"
+        elif jax.tree.leaves(self._shapes.own):
+            why = "keeps a state of its own beside the pulls and means"
+        if why is not None:
+            raise UsageError(f"{type(rule).__name__} {why}: it cannot {what}; UGapEc, TTTS or T3C can, for example")
 
     @property
     def done(self) -> bool:
@@ -96,12 +129,14 @@ class SessionState:
 
         It is all false until every arm has had its initial pulls.
         """
-        moment = self._run.moment
-        return np.zeros(self._arms, bool) if moment is None else np.array(moment.recommended)
+        mask = np.zeros(self._arms, bool)
+        if self._run.moment is not None:
+            mask[self._present] = self._run.moment.recommended
+        return mask
 
     @property
     def pulls(self) -> np.ndarray:
-        """Return the number of rewards told for each arm, int64 `(K,)`; also of pulls that came in after the end."""
+        """Return the number of rewards told for each arm, int64 `(K,)`, prior ones and those after the end too."""
         return self._told.pulls.copy()
 
     @property
@@ -113,7 +148,42 @@ class SessionState:
     def in_flight(self) -> list[Pull]:
         """Return the pulls that were handed out by `ask(n)`, and neither told nor forgotten; oldest first."""
         out = self._handed_out
-        return [Pull(out.id_of(number), self._run.arm_of(slot)) for number, slot in out.slots.items()]
+        return [Pull(out.id_of(number), self._arm_of(slot)) for number, slot in out.slots.items()]
+
+    @property
+    def _arms(self) -> int:
+        """Return the number of arms that there ever were."""
+        return len(self._told.pulls)
+
+    def _arm_of(self, slot: Slot, run: LiveRun | None = None) -> int:
+        """Return the arm of a pull; a run that knows its slot, or None for the present one."""
+        return slot.entry if slot.number < 0 else self._present[(run or self._run).arm_of(slot)]
+
+    def _next_pull(self, run: LiveRun, taken: Collection[Slot]) -> tuple[LiveRun, Slot] | None:
+        """Return a run with one more pull handed out, and its slot; first of an arm that was added."""
+        for arm in self._joining:
+            if (slot := Slot(-1, arm)) not in taken and slot not in self._handed_out.slots.values():
+                return run, slot
+        return run.next_pull()
+
+    def _check_open(self) -> None:
+        if self._run.done:
+            raise UsageError("the session is done: there is no arm to pull, read its recommendation")
+
+    def _handed(self, n: int) -> tuple[tuple[LiveRun, list[Slot]], list[int]]:
+        """Return the run with n more pulls handed out, or fewer, and their slots; and their arms.
+
+        Raises:
+            UsageError: the session is done, or n is not a number of pulls.
+        """
+        self._check_open()
+        run, slots = self._run, list[Slot]()
+        for _ in range(checks.whole("n, the number of pulls to ask for,", n, 1, 2**31 - 1)):
+            if (step := self._next_pull(run, slots)) is None:
+                break
+            run = step[0]
+            slots.append(step[1])
+        return (run, slots), [self._arm_of(slot, run) for slot in slots]
 
     @own_settings()
     def to_json(self) -> str:
@@ -121,7 +191,10 @@ class SessionState:
         data = {
             "version": importlib.metadata.version("jaxbandits"),
             "algorithm": describe_algorithm(self._algorithm),
-            "arms": self._arms,
+            "arms": self._first_arms,
+            "present": self._present,
+            "joining": self._joining,
+            "prior": None if self._prior is None else self._prior.to_data(),
             "key": [int(word) for word in key_words(self._key)],
             "reward_range": self._reward_range,
             "bounded": self._bounded,
@@ -160,12 +233,18 @@ class SessionState:
             key=jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32"),
             reward_range=data["reward_range"],
             bounded=data["bounded"],
+            prior=None if data["prior"] is None else dict(zip(("pulls", "sums"), data["prior"], strict=True)),
         )
         here = json.loads(json.dumps(describe_algorithm(session._algorithm)))
         if found := difference(data["algorithm"], here, "algorithm"):
             raise UsageError(f"the session was saved with another algorithm: {found}")
         warn_of_doubts(data["algorithm"], here, "the saved session")
-        session._run = run_of(data, session._run, session._shapes)
-        session._told = ToldRewards.of_data(data["told"], session._arms)
+        present = [int(arm) for arm in data["present"]]
+        session._told = ToldRewards.of_data(data["told"], len(data["told"][0]))
+        if present != session._present:
+            session._present = present
+            session._run, session._shapes = session._blank(len(present))
+            session._run = dataclasses.replace(session._run, known=session._told.of(present))
+        session._run, session._joining = run_of(data, session._run, session._shapes), list(data["joining"])
         session._handed_out.read(data)
         return session

@@ -1,19 +1,22 @@
 """The state of a live experiment between two rewards, as compiled programs return it."""
 
+import dataclasses
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.random.tie_breaking import tie_order, tie_words
+from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.users_code.cache_key import Code
 
-__all__ = ["Moment", "advance", "begin", "first_order", "look"]
+__all__ = ["Moment", "advance", "begin", "first_order", "look", "resume"]
 
 #: Compiled programs that a process keeps of each kind: one for each algorithm and number of arms.
 _MOST = 16
@@ -34,6 +37,28 @@ def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, c
     """Return the state after the initial pulls."""
     with code.traced(), traced(type(algorithm.rule).__name__):
         return algorithm.init(problem, key)
+
+
+@recent_programs(_MOST, "code")
+def resume(
+    algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, pulls: jax.Array, sums: CompensatedSum,
+    time: jax.Array, *, code: Code,
+) -> RunState:  # fmt: skip
+    """Return the state of a rule without a state of its own, after rewards of which only sums are known.
+
+    Args:
+        algorithm: the mapped rule.
+        problem: the placeholder, with any first rewards.
+        key: the session's typed key `()`.
+        pulls: int32 `(K,)`, pulls of each arm of the problem, at least its initial pulls.
+        sums: float32 `(K,)`, sums of their rewards.
+        time: int32 `()`, pulls of all arms so far, of those that are gone too.
+        code: of the rule.
+    """
+    with code.traced(), traced(type(algorithm.rule).__name__):
+        state = algorithm.init(problem, key)
+        pulls, sums = jax.tree.map(state.by_place, (pulls, sums))
+        return dataclasses.replace(state, statistics=ArmStatistics.of_sums(pulls, sums, time))
 
 
 @recent_programs(_MOST, "code")

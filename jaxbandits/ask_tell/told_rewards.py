@@ -15,23 +15,39 @@ class ToldRewards:
     Attributes:
         pulls: int64 `(K,)`.
         sums: float64 `(K,)`.
-        squares: float64 `(K,)`, sums of the squared rewards.
     """
 
     pulls: np.ndarray
     sums: np.ndarray
-    squares: np.ndarray
 
     @classmethod
     def none(cls, arms: int) -> Self:
         """Return no rewards."""
-        return cls(np.zeros(arms, np.int64), np.zeros(arms), np.zeros(arms))
+        return cls(np.zeros(arms, np.int64), np.zeros(arms))
 
     def add(self, arm: int, reward: float) -> None:
         """Add one reward, in place."""
         self.pulls[arm] += 1
         self.sums[arm] += reward
-        self.squares[arm] += reward * reward
+
+    def plus(self, arms: np.ndarray, rewards: np.ndarray) -> Self:
+        """Return these rewards and more, one of each of these arms, which may repeat; int and float64 `(N,)`."""
+        pulls, sums = self.pulls.copy(), self.sums.copy()
+        np.add.at(pulls, arms, 1)
+        np.add.at(sums, arms, rewards)
+        return type(self)(pulls, sums)
+
+    def copy(self) -> Self:
+        """Return the same rewards, to add to."""
+        return type(self)(self.pulls.copy(), self.sums.copy())
+
+    def of(self, arms: list[int]) -> Self:
+        """Return the rewards of some arms."""
+        return type(self)(self.pulls[arms], self.sums[arms])
+
+    def with_arm(self) -> Self:
+        """Return the same rewards, and one more arm without any."""
+        return type(self)(np.append(self.pulls, 0), np.append(self.sums, 0.0))
 
     @property
     def means(self) -> np.ndarray:
@@ -40,7 +56,7 @@ class ToldRewards:
 
     def to_data(self) -> list[list[float]]:
         """Return the numbers as JSON data."""
-        return [self.pulls.tolist(), self.sums.tolist(), self.squares.tolist()]
+        return [self.pulls.tolist(), self.sums.tolist()]
 
     @classmethod
     def of_data(cls, data: list[list[float]], arms: int) -> Self:
@@ -49,7 +65,7 @@ class ToldRewards:
         Raises:
             ValueError: another number of arms.
         """
-        found = cls(*(np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float, float), strict=True)))
+        found = cls(*(np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float), strict=True)))
         if {x.shape for x in vars(found).values()} != {(arms,)}:
             raise ValueError("other arms")
         return found

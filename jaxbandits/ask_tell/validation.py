@@ -1,16 +1,20 @@
 """Checks of a session's input: its key, the range of its rewards, and the measured values."""
 
+from collections.abc import Mapping
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jaxbandits import checks
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import MOST_ARMS, root_key
 
-__all__ = ["arms_of", "cost_of", "key_of", "range_of", "reward_of"]
+__all__ = ["arms_of", "cost_of", "key_of", "prior_of", "range_of", "reward_of"]
 
 
 def arms_of(given: object) -> int:
@@ -59,6 +63,30 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b
+
+
+def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool) -> ToldRewards:
+    """Return rewards from before a session.
+
+    Raises:
+        UsageError: not pulls and means, or pulls and sums, of this number of arms; or means that cannot be.
+    """
+    needs = 'prior must be {"pulls": …, "means": …} or {"pulls": …, "sums": …}'
+    if not isinstance(given, Mapping) or set(given) not in ({"pulls", "means"}, {"pulls", "sums"}):
+        raise UsageError(f"{needs}, got {checks.shown(given)}")
+    found = {}
+    for name, values in given.items():
+        if np.shape(values) != (arms,):
+            raise UsageError(f"prior: {name} must be {arms} numbers, one of each arm, got shape {np.shape(values)}")
+        found[name] = np.asarray(checks.numbers(f"prior: {name}", values), np.float64)
+    checks.each("prior: pulls", found["pulls"], checks.whole_rule(0, 2**30))
+    pulls = found["pulls"].astype(np.int64)
+    sums = found["sums"] if "sums" in found else pulls * found["means"]
+    if int(pulls.sum()) > 2**30 or np.any(sums[pulls == 0] != 0):
+        raise UsageError("prior: at most 2^30 pulls, and no rewards of an arm without pulls")
+    for total, number in zip(sums[pulls > 0], pulls[pulls > 0], strict=True):
+        reward_of(total / number, b, bounded)
+    return ToldRewards(pulls, sums)
 
 
 def reward_of(given: object, b: float, bounded: bool) -> float:

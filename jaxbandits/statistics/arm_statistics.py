@@ -114,6 +114,13 @@ class ArmStatistics:
         )
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
+    @classmethod
+    def of_sums(cls, pulls: jax.Array, total: CompensatedSum, time: jax.Array) -> Self:
+        """Return the statistics of arms from their pulls, int32 `(K, …)`, sums of rewards, and all pulls `(…)`."""
+        divisor = _divisor(pulls)
+        mean = fast_min(fast_max(total.high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
+        return cls(Moments(pulls, total, mean, jnp.sqrt(1 / divisor), None), time)
+
     @property
     def pulls(self) -> jax.Array:
         """Return the pulls per arm, int32 `(K, …)`."""

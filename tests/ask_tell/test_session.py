@@ -333,7 +333,7 @@ def test_a_text_that_is_no_session_is_refused(text):
         ({"requests": [[1, [0, 7], [1, 1], [1, 0], [1, 0], [1.0, 0.0], 0]]}, "damaged"),
         ({"requests": [[1, [0, 1], [1, 1], [1, 0], [1, 1], [1.0, 0.0], 0]]}, "damaged"),
         ({"moment": [[0], [1], False]}, "damaged"),
-        ({"told": [[1, 1], [0.5, 0.5], [0.25, 0.25]]}, "damaged"),
+        ({"told": [[1, 1], [0.5, 0.5]]}, "damaged"),
         ({"rewards": "?"}, "damaged"),
         ({"key": [1, 2, 3]}, "damaged"),
         ({"algorithm": {"name": "lubc"}}, "did you mean 'lucb'"),

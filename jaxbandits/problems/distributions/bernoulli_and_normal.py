@@ -33,7 +33,7 @@ class Bernoulli(Problem):
     """
 
     probability: jax.Array
-    parameters = ("probability",)
+    parameters: ClassVar[tuple[str, ...]] = ("probability",)
     written = ("bernoulli", "means")
     mean_is = "probability"
     scored: ClassVar[tuple[str, ...]] = ("probability",)

@@ -1,0 +1,138 @@
+"""What a session says of its arms: intervals at all times, confidence, shares of traffic, pulls to come."""
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+
+RULE = jb.UGapEc(epsilon=0.2, delta=0.1)
+MEANS = [0.8, 0.5, 0.2]
+
+
+def played(pulls, key=0, rule=RULE, **options):
+    """A session after some pulls of Bernoulli arms, or at its end."""
+    session, random = jb.AskTell(rule, arms=3, key=key, **options), np.random.default_rng(key)
+    while not session.done and session.pulls.sum() < pulls:
+        arm = session.ask()
+        session.tell(arm, float(random.random() < MEANS[arm]))
+    return session
+
+
+def threshold(x):
+    """T(x) of Kaufmann and Koolen (2021): the least of z (h^-1(1 + x) + ln(2 zeta(2)) + 2 ln(1 / ln z)), z <= 3/2."""
+    y = np.linspace(1, 4 * (1 + x), 10**6)
+    inverse = y[np.searchsorted(y - np.log(y), 1 + x)]
+    z = np.linspace(1.001, 1.5, 10**5)
+    return np.min(z * (inverse + np.log(np.pi**2 / 3) - 2 * np.log(np.log(z))))
+
+
+def test_intervals_are_those_of_the_formula():
+    session = played(150)
+    number, mean = session.pulls, session.means
+    level = 3 * np.log1p(np.log(number))
+    lower, upper = session.intervals(0.01).T
+    for q in (lower, upper):
+        divergence = mean * np.log(mean / q) + (1 - mean) * np.log((1 - mean) / (1 - q))
+        spent = number * divergence - level
+        np.testing.assert_allclose(spent, threshold(np.log(3 / 0.01)), rtol=1e-3)
+    assert np.all(session.intervals() >= lower[:, None] - 1)
+    wide = played(150, bounded=False).intervals(0.01)
+    np.testing.assert_allclose(wide[:, 1] - mean, np.sqrt(spent[0] + level) / np.sqrt(2 * number), rtol=1e-3)
+    scaled = jb.AskTell(jb.UGapEc(epsilon=0.2, delta=0.1), arms=2, reward_range=4.0)
+    assert scaled.intervals().tolist() == [[0, 4], [0, 4]]
+    with pytest.raises(jb.UsageError, match="delta must"):
+        session.intervals(1.0)
+
+
+@pytest.mark.slow
+def test_intervals_hold_at_all_times_at_once():
+    """Of 20,000 arms, at most delta leave their interval in 500 pulls; the bound is not tight."""
+    random, runs, delta = np.random.default_rng(0), 20_000, 0.05
+    session = jb.AskTell(jb.UGapEc(epsilon=0.1, delta=0.1), arms=2, prior={"pulls": [1, 1], "means": [0, 1]})
+    number = np.arange(1, 501)
+    for mean in (0.5, 0.05):
+        mean_of = np.cumsum(random.random((runs, len(number))) < mean, axis=1) / number
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = mean_of * np.log(mean_of / mean), (1 - mean_of) * np.log((1 - mean_of) / (1 - mean))
+        divergence = sum(np.nan_to_num(part) for part in parts)
+        lower, _ = session._intervals(np.log(1 / delta)).T  # of one pull with the reward 1: N d(1, q) = -ln q
+        level = -np.log(lower[1])
+        outside = np.any(number * divergence - 3 * np.log1p(np.log(number)) > level, axis=1)
+        assert outside.mean() < delta / 2
+
+
+def test_confidence_grows_with_the_pulls_and_is_that_of_a_proof_in_the_end():
+    assert played(2).confidence == 0
+    found = [played(pulls).confidence for pulls in (60, 300)]
+    assert found[0] <= found[1]
+    session = played(10**5)
+    assert session.done
+    assert session.confidence >= 0.9
+    mask, ends = session.recommendation, session.intervals(1 - session.confidence + 1e-6)
+    if session.confidence > 0.9:
+        assert np.min(ends[mask, 0]) >= np.max(ends[~mask, 1]) - 0.2
+    with pytest.raises(jb.UsageError, match="another criterion"):
+        _ = jb.AskTell(jb.APT(budget=90, threshold=0.5), arms=3).confidence
+
+
+def test_shares_of_traffic_are_those_of_the_next_pulls():
+    session = played(50)
+    before, shares = session.to_json(), session.probabilities(20)
+    assert session.to_json() == before
+    np.testing.assert_array_equal(shares * 20, np.bincount([arm for _, arm in session.ask(20)], minlength=3))
+    waiting = jb.AskTell(RULE, arms=3)
+    np.testing.assert_allclose(waiting.probabilities(), np.ones(3) / 3)
+    waiting.ask(3)
+    assert waiting.probabilities().tolist() == [0, 0, 0]
+
+
+@pytest.mark.slow
+def test_expected_pulls_are_those_of_sessions_that_go_on():
+    session = played(40)
+    found = session.expected_pulls(seeds=400)
+    assert found == session.expected_pulls(seeds=400)
+    text, means, more = session.to_json(), session.means, []
+    for seed in range(12):
+        again, random = jb.AskTell.from_json(text), np.random.default_rng(seed)
+        while not again.done:
+            arm = again.ask()
+            again.tell(arm, float(random.random() < means[arm]))
+        more.append(again.pulls.sum() - 40)
+    spread = np.std(more, ddof=1) / np.sqrt(len(more))
+    assert abs(np.mean(more) - found.mean) < 6 * spread
+    assert found.low < found.mean < found.high
+    assert found.truncated == 0
+    assert session.expected_pulls(seeds=400, most=3) == (np.inf, np.inf, np.inf, 1.0)
+    assert played(10**5).expected_pulls() == (0, 0, 0, 0)
+
+
+def test_expected_pulls_are_a_function_of_the_session():
+    session = played(40)
+    found = session.expected_pulls(seeds=20)
+    assert found == session.expected_pulls(seeds=20)
+    assert 0 < found.low <= found.mean <= found.high
+    assert session.expected_pulls(seeds=20, most=3) == (np.inf, np.inf, np.inf, 1.0)
+
+
+def test_expected_pulls_of_rounds_count_what_waits():
+    session = jb.AskTell(jb.SequentialHalving(budget=120), arms=3)
+    session.tell(session.ask(3), [0.0, 0.5, 1.0])
+    total = session.expected_pulls(seeds=2).mean
+    session.tell(session.ask(3)[1:], [0.5, 1.0])  # the first one of the round is missing
+    assert session.expected_pulls(seeds=2).mean == total - 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: jb.AskTell(RULE, arms=3).expected_pulls(), "tell the first pulls"),
+        (lambda: jb.AskTell(jb.RCB(budget=9.0), arms=3).expected_pulls(), "pulls have costs"),
+        (lambda: played(10).expected_pulls(seeds=0), "seeds must be"),
+        (lambda: played(10).probabilities(0), "must be a whole number"),
+        (lambda: played(10**5).probabilities(3), "the session is done"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(call, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        call()
+    assert "\n" not in str(error.value)
