@@ -60,7 +60,8 @@ class Estimates(SessionState):
 
         It is 1 - delta for the smallest delta at which `intervals(delta)` puts each recommended arm above all others,
         up to epsilon. This holds at all times: a wrong recommendation ever has a confidence of 1 - delta with
-        probability delta at most. After the end it is at least 1 - delta of an algorithm that is proved so.
+        probability delta at most. After the end it is at least the 1 - delta of an algorithm with a proof, unless arms
+        came or went.
 
         Raises:
             UsageError: the algorithm has another criterion than the largest means.
@@ -70,8 +71,8 @@ class Estimates(SessionState):
             raise UsageError(f"{type(self._algorithm).__name__} has another criterion than the largest means")
         if not mask.any():
             return 0.0
-        proved = self.done and self._own_delta is not None and self._algorithm.proved
-        least = 1 - self._own_delta if proved and self._own_delta else 0.0
+        same = self._first_arms == self._arms == len(self._present)  # or else its proof is for other arms
+        least = 1 - (self._own_delta or 1.0) if self.done and same and self._algorithm.proved else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
 
         def parted(level: float) -> bool:

@@ -116,7 +116,7 @@ class SessionState:
         elif jax.tree.leaves(self._shapes.own):
             why = "keeps a state of its own beside the pulls and means"
         if why is not None:
-            raise UsageError(f"{type(rule).__name__} {why}: it cannot {what}; UGapEc, TTTS or T3C can, for example")
+            raise UsageError(f"{type(rule).__name__} {why}: it cannot {what}; UGapEc, EBTCI or TTTS can, for example")
 
     @property
     def done(self) -> bool:
