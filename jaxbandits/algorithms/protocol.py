@@ -155,6 +155,14 @@ class Rule(Hyperparameters):
         return self.has("arms_needed")
 
     @property
+    def takes_counts(self) -> bool:
+        """Whether a run may start from counts of pulls made before: they determine all that the rule knows.
+
+        This is so without a state. A class with one declares it, if its `init` returns a valid state for any counts.
+        """
+        return not (self.has_state or self.eliminates or self.in_batches or self.one_by_one)
+
+    @property
     def may_end(self) -> bool:
         """Whether the rule ends runs itself; a rule that spends a budget of cost need not."""
         return self.has("done")

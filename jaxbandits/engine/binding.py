@@ -56,6 +56,8 @@ def bind(algorithm: Rule, problem: Problem) -> tuple[Rule, Problem]:
         raise UsageError(
             f"{type(algorithm).__name__} has values of arms, and {problem.name} draws other arms for each run"
         )
+    if problem.history is not None and not algorithm.takes_counts:
+        raise UsageError(f"{type(algorithm).__name__} cannot start from counts: it must see each reward, or choose all")
     explored = algorithm.explored(problem)
     algorithm.check(explored.arms // explored.bandits, explored.bandits)
     return algorithm.resolved(explored), explored

@@ -16,6 +16,7 @@ from jaxbandits.costs.accounts import Account, CheckpointCosts, CostCounter, acc
 from jaxbandits.costs.arm_costs import ArmCosts
 from jaxbandits.engine.arm_positions import PlacedArms
 from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.first_statistics import statistics_at_start
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.threefry import key_words
@@ -135,7 +136,7 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     if cells is not None and order is not None:
         cells = order.by_place(cells)
     nothing = jnp.zeros(shape, jnp.int32)
-    known = _not_folded(_first_statistics(rule, problem, key, count, order), key)
+    known = statistics_at_start(rule, problem, key, count, order)
     return RuleState(
         statistics=known, b=b, count=count, cells=cells, order=order, own=None,
         words=key_words(key), steps=nothing if rule.in_batches else None,
@@ -160,47 +161,6 @@ def values_by_place(rule: Rule, order: ArmOrder | None, shape: tuple[int, ...]) 
         return ()
     leaves = zip(jax.tree.leaves(rule), by_arm(rule, len(shape)), strict=True)
     return tuple(order.by_place(jnp.asarray(leaf)) for leaf, is_one in leaves if is_one)
-
-
-def _first_statistics(
-    rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None, order: ArmOrder | None
-) -> ArmStatistics:
-    """Return the statistics after the first pulls, by places."""
-    if rule.fresh_only:
-        return ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards).without_sums()
-    if not rule.initial_pulls:
-        one_by_one = not rule.in_batches
-        return ArmStatistics.none(
-            problem.arms,
-            key.shape,
-            integer=problem.integer_rewards,
-            one_by_one=one_by_one,
-            variance=rule.second_moments,
-        )
-
-    def rewards(pull: int) -> jax.Array:
-        drawn = problem.rewards(key, pull)
-        return drawn if order is None else order.by_place(jnp.broadcast_to(drawn, (problem.arms, *key.shape)))
-
-    known = ArmStatistics.first(rewards(0), None, variance=rule.second_moments)
-    if rule.in_batches:  # means are then not stored
-        known = dataclasses.replace(known, moments=known.moments._replace(mean=None, inverse_root=None))
-    for pull in range(1, rule.initial_pulls):
-        known = known.add_each(rewards(pull), jnp.ones(known.pulls.shape, bool))
-    return known if count is None else dataclasses.replace(known, time=count * rule.initial_pulls)
-
-
-def _not_folded(known: ArmStatistics, key: jax.Array) -> ArmStatistics:
-    """Return the same statistics, but hide from the compiler that all runs begin with the same counts.
-
-    Otherwise it would fold constants in a formula of them in one program and not in another.
-    """
-    nothing = ((key_words(key)[0] >> 16) >> 16).astype(jnp.int32)
-    moments, root = known.moments, known.moments.inverse_root
-    moments = moments._replace(
-        pulls=moments.pulls + nothing, inverse_root=None if root is None else root + nothing.astype(jnp.float32)
-    )
-    return dataclasses.replace(known, moments=moments, time=known.time + nothing)
 
 
 def arms_of(state: RuleState | EliminationState) -> Arms:

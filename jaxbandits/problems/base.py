@@ -24,6 +24,7 @@ from jaxbandits.checks import Rule
 from jaxbandits.problems.properties import Facts
 from jaxbandits.problems.provenance import Recipe, propagate_provenance
 from jaxbandits.problems.pull_costs import Costs
+from jaxbandits.problems.pull_history import History
 from jaxbandits.problems.tables.table_entries import entry
 from jaxbandits.random.streams import batch_key, reward_block
 
@@ -45,6 +46,8 @@ class Problem(Facts):
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.
         costs: what pulls cost; None for one unit each.
         supremum: float32 `()`: the largest `value` of the reservoir that the arms were drawn from; None without one.
+        history: pulls that were made before; a run starts from their counts, which its own pulls include. None for
+            none.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
         recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. Not part
@@ -58,6 +61,7 @@ class Problem(Facts):
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
     costs: Costs | None = dataclasses.field(default=None, kw_only=True)
     supremum: jax.Array | None = dataclasses.field(default=None, kw_only=True)
+    history: History | None = dataclasses.field(default=None, kw_only=True)
     bandits: int = dataclasses.field(default=1, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
     recipe: Recipe | None = dataclasses.field(default=None, kw_only=True, compare=False, repr=False)
@@ -224,8 +228,8 @@ P = TypeVar("P", bound=Problem)
 
 
 def register_problem(cls: type[P]) -> type[P]:
-    """Register a frozen dataclass whose parameters, mask, costs and supremum are leaves; a class decorator."""
-    leaves = [*cls.parameters, "mask", "costs", "supremum"]
+    """Register a frozen dataclass whose leaves are its parameters and all other arrays; a class decorator."""
+    leaves = [*cls.parameters, "mask", "costs", "supremum", "history"]
     return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 
 

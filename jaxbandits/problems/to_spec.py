@@ -76,7 +76,8 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
     simple = costs is None or (costs.concentration is None and costs.coupling is None)
     kind = type(problem)
     own = "written" in vars(kind) and REGISTRY.holds(kind)
-    if not own or problem.mask is not None or problem.supremum is not None or not simple:
+    changed = any(one is not None for one in (problem.mask, problem.supremum, problem.history))
+    if not own or changed or not simple:
         ours = "it was changed after it was made, or made by hand"
         why = ours if REGISTRY.holds(kind) else "it is not one of the package's problems"
         found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem))}

@@ -121,6 +121,25 @@ class ArmStatistics:
         mean = fast_min(fast_max(total.high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
         return cls(Moments(pulls, total, mean, jnp.sqrt(1 / divisor), None), time)
 
+    def of_counts(cls, pulls: jax.Array, total: jax.Array, squares: jax.Array, *, variance: bool = False) -> Self:
+        """Return the statistics after pulls of which only counts and sums are known.
+
+        Args:
+            pulls: int32 `(K, …)`, 0 for none.
+            total: int32 or float32 `(K, …)`, sums of the rewards.
+            squares: float32 `(K, …)`, sums of squared deviations from the mean.
+            variance: whether to keep them.
+        """
+        whole = jnp.issubdtype(total.dtype, jnp.integer)
+        moments = Moments(
+            pulls=pulls,
+            total=total if whole else CompensatedSum.of(total),
+            mean=total.astype(jnp.float32) / _divisor(pulls),
+            inverse_root=jnp.sqrt(1 / _divisor(pulls)),
+            squares=CompensatedSum.of(squares) if variance else None,
+        )
+        return cls(moments=moments, time=arms.total(pulls))
+
     @property
     def pulls(self) -> jax.Array:
         """Return the pulls per arm, int32 `(K, …)`."""

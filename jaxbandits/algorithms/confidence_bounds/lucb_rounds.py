@@ -22,7 +22,7 @@ __all__ = ["LUCBRounds", "LUCBState", "Rivals", "rivals_of"]
 class LUCBState(NamedTuple):
     """The state between two rounds."""
 
-    round: jax.Array  # int32 (): t, 1 after the first pull of every arm
+    round: jax.Array  # int32 (): t, 1 after the first pull of every arm, and at least the pulls of any arm
     chosen: jax.Array | None  # bool (K,): the m largest means; None if they are computed when needed
     intervals: Intervals | None = None  # by betting; None for those of a rule's paper
 
@@ -44,14 +44,19 @@ class LUCBRounds(Rule):
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
 
+    @property
+    def takes_counts(self) -> bool:
+        """Whether a run may start from counts: not by betting, which must see each reward."""
+        return not self.bets
+
     @abc.abstractmethod
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
         """Return h among the chosen arms and l among the rest; b is the range of the rewards."""
 
     def init(self, arms: Arms, key: jax.Array) -> LUCBState:
-        """Return the state after one pull of every arm."""
+        """Return the state after one pull of every arm, or more: unions over t have counts up to t."""
         del key
-        return LUCBState(jnp.int32(1), None if isinstance(self.m, StaticInt) else is_largest(arms.mean, self.m))
+        return LUCBState(jnp.max(arms.pulls), None if isinstance(self.m, StaticInt) else is_largest(arms.mean, self.m))
 
     def update(self, state: LUCBState, arms: Arms, arm: jax.Array, reward: jax.Array) -> LUCBState:
         """Return the state after a round's two rewards; each changed mean moves at most one arm."""

@@ -96,6 +96,11 @@ class UGapEc(Rule):
         if self.variance and self.radius != "hoeffding":
             raise UsageError(f"UGapEc: variance has radii of its own: leave out variance, or radius={self.radius}")
 
+    @property
+    def takes_counts(self) -> bool:
+        """Whether a run may start from counts: not by betting, which must see each reward."""
+        return not self.bets
+
     def resolved(self, problem: Problem) -> Self:
         """Check the range of the rewards, for intervals by betting.
 

@@ -92,6 +92,11 @@ class GLRStopped(PairwiseStatistic, Rule):
         """Whether the threshold is proved."""
         return self.threshold != words.HEURISTIC
 
+    @property
+    def takes_counts(self) -> bool:
+        """Whether a run may start from counts: its test then needs no past but these."""
+        return self.stopping != words.BETTING and not self.parts_arms
+
     @classmethod
     def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
         """Add unknown variances on normal arms with different variances: b, the widest one's, fits few of them."""

@@ -55,6 +55,11 @@ class TrackAndStop(Tracked):
         relative_cost=50,
     )
 
+    @property
+    def takes_counts(self) -> bool:
+        """Whether a run may start from counts: C-tracking would need the proportions since the first pull."""
+        return self.tracking == "d" and super().takes_counts
+
     def init(self, arms: Arms, key: jax.Array) -> Weighed:
         """Return the state after the first pulls; in C-tracking the sum of proportions starts with these pulls."""
         state = super().init(arms, key)
