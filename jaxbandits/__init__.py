@@ -37,6 +37,8 @@ _FURTHER = {
     "difference": "report.paired_differences:difference",
     "estimate_correlation": "problems.correlation:estimate_correlation",
     "find_best": "report.best_candidates:find_best",
+    "CountPlan": "counts.count_plan:CountPlan",
+    "plan": "counts.from_counts:plan",
     "plot": "report.plots",
     "pytree": "arrays.pytrees:pytree",
     "ratio": "report.paired_differences:ratio",

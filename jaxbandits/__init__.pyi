@@ -65,6 +65,8 @@ from jaxbandits.axes import zip_axes as zip_axes
 from jaxbandits.comparison.result import Comparison as Comparison
 from jaxbandits.comparison.run_rows import compare as compare
 from jaxbandits.comparison.theory_overlay import with_theory as with_theory
+from jaxbandits.counts.count_plan import CountPlan as CountPlan
+from jaxbandits.counts.from_counts import plan as plan
 from jaxbandits.engine.devices import use_all_cores as use_all_cores
 from jaxbandits.engine.driver import Progress as Progress
 from jaxbandits.engine.metric import Metric as Metric
@@ -160,6 +162,7 @@ __all__ = [
     "BudgetedThompson",
     "Comparison",
     "ContinuousRejects",
+    "CountPlan",
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",
@@ -218,6 +221,7 @@ __all__ = [
     "one_sparse",
     "parameter",
     "pareto",
+    "plan",
     "plot",
     "poisson",
     "polynomial",

@@ -1,8 +1,9 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | compact | …`.
+"""The command line: `jaxbandits list | simulate | compare | plan | gradient | tune | sweep | status | merge | …`.
 
 `main` reports any bad input as one line on stderr with exit status 2. The commands are in `run_commands`,
-`sweep_commands`, `gradient_command`, `tune_command`, `plot_commands`, `export_command` and `list_command`. `inputs`
-converts text to values, `files` checks paths, and `display`, `result_text` and `status_text` format the output.
+`plan_command`, `sweep_commands`, `gradient_command`, `tune_command`, `plot_commands`, `export_command` and
+`list_command`. `inputs` converts text to values, `files` checks paths, and `display`, `result_text` and `status_text`
+format the output.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from jaxbandits.cli.encodings import printable
 from jaxbandits.cli.export_command import export
 from jaxbandits.cli.gradient_command import gradient
 from jaxbandits.cli.list_command import list_
+from jaxbandits.cli.plan_command import plan
 from jaxbandits.cli.plot_commands import plot, reproduce
 from jaxbandits.cli.run_commands import compare, simulate
 from jaxbandits.cli.sweep_commands import compact, merge, status, sweep
@@ -42,7 +44,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` reports it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, tune, sweep, status, merge, compact, plot, export, reproduce):
+    for command in (simulate, compare, plan, gradient, tune, sweep, status, merge, compact, plot, export, reproduce):
         app.command(command)
     return app
 

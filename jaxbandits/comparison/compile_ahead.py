@@ -1,8 +1,9 @@
 """Compile the next algorithms of a comparison while one of them runs: compiling takes longer than most runs."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeAlias
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.compilers.jax_settings import own_settings
@@ -14,6 +15,8 @@ from jaxbandits.sweeps.plan_runs import compile_runs
 
 __all__ = ["CompileAhead", "compiling"]
 
+#: Further metrics of runs, as `sweep` takes them.
+Measures: TypeAlias = Mapping[str, Callable[..., Any]] | None
 #: Programs that are compiled at a time. The compiler uses one to two cores for each.
 _AHEAD = 2
 
@@ -21,14 +24,15 @@ _AHEAD = 2
 class CompileAhead:
     """Threads that compile the algorithms of a comparison, in its order."""
 
-    def __init__(self, problem: Problem, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, problem: Problem, metrics: Measures, pool: ThreadPoolExecutor) -> None:
         """Compile nothing yet.
 
         Args:
             problem: the problem of all algorithms.
+            metrics: further metrics of their runs.
             pool: of `_AHEAD` threads.
         """
-        self._problem, self._pool = problem, pool
+        self._problem, self._metrics, self._pool = problem, metrics, pool
         self._started: dict[str, Future[None]] = {}
 
     def wait(self, label: str, following: Sequence[tuple[str, Rule]], seeds_of: Callable[[Rule], int]) -> None:
@@ -45,22 +49,24 @@ class CompileAhead:
         busy = sum(not future.done() for future in self._started.values()) + (label not in self._started)
         new = [(name, algorithm) for name, algorithm in following if name not in self._started]
         for name, algorithm in new[: max(0, _AHEAD - busy)]:
-            self._started[name] = self._pool.submit(_compile, algorithm, self._problem, seeds_of(algorithm))
+            self._started[name] = self._pool.submit(
+                _compile, algorithm, self._problem, seeds_of(algorithm), self._metrics
+            )
         if label in self._started:
             self._started[label].exception()
 
 
 @contextlib.contextmanager
-def compiling(problem: Problem) -> Iterator[CompileAhead]:
-    """Open the threads for a `with` block; the problem is that of all algorithms."""
+def compiling(problem: Problem, metrics: Measures = None) -> Iterator[CompileAhead]:
+    """Open the threads for a `with` block; problem and metrics are those of all algorithms."""
     pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="compile")
     try:
-        yield CompileAhead(problem, pool)
+        yield CompileAhead(problem, metrics, pool)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 @own_settings()
-def _compile(algorithm: Rule, problem: Problem, seeds: int) -> None:
+def _compile(algorithm: Rule, problem: Problem, seeds: int, metrics: Measures) -> None:
     with contextlib.suppress(UsageError):
-        compile_runs(make_plan(algorithm, problem, seeds), Placement(None, None, None))
+        compile_runs(make_plan(algorithm, problem, seeds, metrics=metrics), Placement(None, None, None))

@@ -53,11 +53,15 @@ def meant_as_number(cell: str) -> bool:
 
 
 class Table(NamedTuple):
-    """A file's header and rows. Each row has the number of its first line, and cells are stripped of spaces."""
+    """A file's header and rows. Each row has the number of its first line, and cells are stripped of spaces.
+
+    Other tables than files may be made by hand: `numbered` says what their rows are counted in.
+    """
 
     source: str
     header: list[str]
     rows: list[tuple[int, list[str]]]
+    numbered: str = "line"
 
     @classmethod
     def read(cls, file: str | Path, least: int = 1) -> "Table":
@@ -140,7 +144,7 @@ class Table(NamedTuple):
         if not (is_number(text) and rule.holds(float(text))):
             words = rule.words if is_number(text) else "must be a finite number"
             self.refuse(line, place, f"{words}, got {text!r}{'' if is_number(text) else _hint(text)}")
-        as_single(f"{self.source}, line {line}, column {self.header[place]!r}: it", float(text))
+        as_single(f"{self.source}, {self.numbered} {line}, column {self.header[place]!r}: it", float(text))
         return float(text)
 
     def refuse_repeated(self, names: Sequence[str], what: str) -> None:
@@ -160,12 +164,16 @@ class Table(NamedTuple):
         for line, row in self.rows:
             who = tuple(row[place] for place in named or texts)
             if any(who) and who in seen:
-                self.refuse(line, (named or texts)[0], f"{what} {', '.join(who)!r} has a row already, line {seen[who]}")
+                self.refuse(
+                    line,
+                    (named or texts)[0],
+                    f"{what} {', '.join(who)!r} has a row already, {self.numbered} {seen[who]}",
+                )
             seen[who] = line
 
     def refuse(self, line: int, place: int, why: str) -> NoReturn:
         """Raise the error of a cell."""
-        raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
+        raise UsageError(f"{self.source}, {self.numbered} {line}, column {self.header[place]!r}: {why}")
 
 
 def _hint(text: str) -> str:
