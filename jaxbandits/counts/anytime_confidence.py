@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -26,6 +27,11 @@ class AnytimeTest(NamedTuple):
     statistic: float
     threshold: str  # its name in `jaxbandits.theory.glr_threshold`
     delta: float  # the smallest with which it would stop now; 1 where none would
+
+
+@jax.jit
+def _statistic(rule: UniformGLR, arms: Arms) -> jax.Array:
+    return rule.statistic(Tested(None), arms)
 
 
 def test_settings(rewards: str) -> dict[str, str]:
@@ -60,7 +66,7 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
         count=jnp.int32(count),
         b=jnp.float32(1),
     )
-    statistic = float(rule.statistic(Tested(None), arms))
+    statistic = float(_statistic(rule, arms))
 
     def stops(log_delta: float) -> bool:
         threshold = theory.glr_threshold(float(counts.pulls.sum()), count, math.exp(log_delta), name)

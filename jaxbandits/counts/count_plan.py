@@ -85,7 +85,7 @@ class CountPlan(PlanFacts):
             UsageError: `ax`, `style` or `width` do not fit.
 
         Example:
-            >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["ugape-c"], draws=19)
+            >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["lucb-pp"], draws=19)
             >>> found.picture().savefig("picture.png")
         """
         return draw(self, title=title, ax=ax, style=style, width=width)

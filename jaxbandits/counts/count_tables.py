@@ -156,7 +156,7 @@ def _coins(
     place, cells = places["successes"], list(row)
     successes = table.number(line, cells, place, whole_rule(0))
     if successes > pulls:
-        table.refuse(line, place, f"{row[place]} successes in {pulls} pulls")
+        table.refuse(line, place, f"{int(successes)} successes in {pulls} pulls")
     return successes, successes * (1 - successes / max(pulls, 1))
 
 

@@ -99,7 +99,7 @@ def plan(
             arm twice, fewer than two arms, or a number outside its range.
 
     Example:
-        >>> found = jb.plan({"arm": ["old", "new"], "n": [300, 310], "clicks": [20, 35]}, rules=["ugape-c"], draws=19)
+        >>> found = jb.plan({"arm": ["old", "new"], "n": [300, 310], "clicks": [20, 35]}, rules=["lucb-pp"], draws=19)
         >>> found.best, found.answer
         ('new', 'undecided')
     """

@@ -40,7 +40,7 @@ class FurtherPulls:
             included.
 
     Example:
-        >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["ugape-c"], draws=19)
+        >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["lucb-pp"], draws=19)
         >>> found.rules[0].median >= 0
         True
     """

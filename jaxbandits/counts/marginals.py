@@ -119,7 +119,8 @@ def chances(marginals: Marginals, epsilon: float) -> Chances:
     fine, coarse = (_integrated(nodes[::step], below[:, ::step], shifted[:, ::step]) for step in (1, 2))
     best, near, loss = fine
     error = float(np.max(np.abs(best - coarse[0])))
-    return Chances(best / best.sum(), np.minimum(np.maximum(near, best), 1.0), loss, error)
+    best = best / best.sum()
+    return Chances(best, np.minimum(np.maximum(near, best), 1.0), loss, error)
 
 
 def _integrated(nodes: np.ndarray, below: np.ndarray, shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -36,6 +36,7 @@ def draw(plan: PlanFacts, *, title: str | None, ax: looks.Place, style: str | No
         right.step(x, np.concatenate([[0.0], shares, shares[-1:] if len(shares) else [0.0]]), where="post", color=line,
                    label=one.label)  # fmt: skip
     if rules:
+        looks.set_scale(right.xaxis, np.asarray([0.0, rules[0].cap]), False, narrow=True)
         right.set_xlim(0, rules[0].cap)
         if plan.budget is not None:
             right.axvline(plan.budget, color="#8a8a8a", linestyle="--", linewidth=1, label="budget")

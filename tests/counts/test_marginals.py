@@ -1,0 +1,64 @@
+"""Chances of arms by quadrature, against closed forms and draws."""
+
+import numpy as np
+import pytest
+import scipy
+
+from jaxbandits.counts.marginals import BetaMarginals, StudentMarginals, chances
+
+
+def better(a, b, c, d):
+    """P(X > Y) for X of Beta(a, b) and Y of Beta(c, d), a a whole number (Evan Miller 2015)."""
+    i = np.arange(a)
+    ln = scipy.special.betaln
+    return np.sum(np.exp(ln(c + i, b + d) - np.log(b + i) - ln(1 + i, b) - ln(c, d)))
+
+
+@pytest.mark.parametrize("laws", [(3, 4, 5, 2), (61, 2941, 71, 2936), (2, 2, 900, 300), (1, 1, 40, 2000)])
+def test_two_coins(laws):
+    found = chances(BetaMarginals(np.float64(laws[::2]), np.float64(laws[1::2])), 0.0)
+    assert found.best[0] == pytest.approx(better(*laws), abs=1e-4)
+    assert found.error < 1e-4
+    # E max - E X = E (Y - X)^+, and the two losses differ by the difference of the means.
+    first, second = laws[0] / (laws[0] + laws[1]), laws[2] / (laws[2] + laws[3])
+    assert found.loss[1] - found.loss[0] == pytest.approx(first - second, rel=1e-3, abs=1e-7)
+
+
+def test_two_normal_means_with_known_difference():
+    center, scale = np.asarray([1.0, 1.2]), np.asarray([0.3, 0.4])
+    found = chances(StudentMarginals(center, scale, np.full(2, 1e7)), 0.1)
+    apart = 0.2 / 0.5
+    assert found.best[1] == pytest.approx(scipy.special.ndtr(apart), abs=1e-5)
+    assert found.near[0] == pytest.approx(scipy.special.ndtr(-0.1 / 0.5), abs=1e-5)
+    density = np.exp(-(apart**2) / 2) / np.sqrt(2 * np.pi)
+    assert found.loss[1] == pytest.approx(0.5 * (density - apart * scipy.special.ndtr(-apart)), rel=1e-4)
+
+
+def test_small_losses_keep_their_digits():
+    found = chances(StudentMarginals(np.asarray([0.0, 1.0]), np.full(2, 0.1), np.full(2, 1e7)), 0.0)
+    sd = 0.1 * np.sqrt(2)
+    apart = 1 / sd
+    exact = sd * (np.exp(-(apart**2) / 2) / np.sqrt(2 * np.pi) - apart * scipy.special.ndtr(-apart))
+    assert exact < 1e-13
+    assert found.loss[1] == pytest.approx(exact, rel=0.01)
+
+
+def test_many_arms_against_draws():
+    random = np.random.default_rng(1)
+    marginals = BetaMarginals(random.integers(1, 30, 40) + 0.5, random.integers(50, 400, 40) + 0.5)
+    drawn = random.beta(marginals.a, marginals.b, size=(200_000, 40))
+    most = drawn.max(axis=1, keepdims=True)
+    found = chances(marginals, 0.01)
+    # Six standard errors: with 80 comparisons a false alarm has a probability below 1e-6.
+    for name, exact in (("best", drawn == most), ("near", drawn >= most - 0.01)):
+        share = exact.mean(axis=0)
+        error = np.sqrt(np.maximum(share * (1 - share), 1e-5) / len(drawn))
+        assert np.all(np.abs(getattr(found, name) - share) < 6 * error + 1e-4), name
+    assert found.loss == pytest.approx((most - drawn).mean(axis=0), rel=0.01)
+
+
+def test_all_that_lies_outside_is_at_the_ends():
+    marginals = StudentMarginals(np.asarray([-5.0, 5.0]), np.ones(2), np.full(2, 30.0), 0.0, 1.0)
+    found = chances(marginals, 0.0)
+    assert found.best == pytest.approx([0, 1], abs=1e-3)
+    assert found.loss == pytest.approx([1, 0], abs=0.02)  # half a step between nodes

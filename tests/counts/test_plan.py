@@ -1,0 +1,144 @@
+"""Plans from counts: confidence, further pulls, what comes next, and what the command prints."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.cli import main
+from jaxbandits.counts.further_pulls import FurtherPulls
+from jaxbandits.problems.posterior_arms import BetaPosterior, NormalPosterior
+from jaxbandits.problems.pull_history import History
+
+COUNTS = {"arm": ["A", "B", "C"], "n": [400, 300, 0], "clicks": [80, 15, 0]}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return jb.plan(COUNTS, delta=0.1, epsilon=0.05, rules=["lucb-pp"], draws=19, budget=500, value=2.0)
+
+
+def test_the_anytime_confidence_is_that_of_the_test_of_the_rules():
+    counts = {"n": [500, 400, 300], "clicks": [300, 150, 120]}
+    found = jb.plan(counts, rules=[])
+    assert 1e-6 < found.test.delta < 0.05
+    assert found.answer == "decided"
+    problem = jb.problems.Bernoulli(jax.numpy.asarray([0.6, 0.4, 0.4]), history=History.of_counts(*counts.values()))
+    for factor, stops in ((1.01, True), (0.99, False)):
+        rule = jb.UniformGLR(delta=found.test.delta * factor, family="bernoulli", threshold="gk16")
+        state = jb.run(rule, problem, jax.random.key(0), max_pulls=1200)
+        assert bool(state.ended) == stops
+
+
+def test_no_arm_without_pulls_is_passed_over():
+    found = jb.plan(COUNTS, rules=[])
+    assert found.test.delta == 1
+    assert found.best == "A"
+    assert found.arms[2].best > 0.7
+    assert "C has a smaller expected loss" in " ".join(str(found).split())
+
+
+def test_what_a_plan_says(found):
+    assert found.answer == "undecided"
+    assert found.next_arm == "C"  # the one without pulls comes first
+    assert found.horizon == 60
+    assert sum(found.next_shares.values()) == pytest.approx(1)
+    (rule,) = found.rules
+    low, high = rule.interval
+    assert low <= rule.median <= high
+    assert np.all(np.diff(rule.more[np.isfinite(rule.more)]) >= 0)
+    assert found.undecided_by_budget == pytest.approx(1 - np.mean(rule.more <= 500))
+    assert "worth" in str(found)
+    assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["rules"][0]["rule"] == "lucb-pp"
+    panels = found.picture().axes
+    assert [panel.get_xlabel() for panel in panels][1] == "further pulls"
+
+
+def test_the_interval_is_made_of_order_statistics_of_the_next_run():
+    one = FurtherPulls("x", jb.LUCB(epsilon=0.1, delta=0.1), np.arange(1.0, 200), 500, 0.0)
+    assert one.interval == (10, 190)  # 180 of the 200 places of a further run are between them
+    assert one.median == 100
+    cut = FurtherPulls("x", one.rule, np.where(one.more > 150, np.inf, one.more), 150, 0.0)
+    assert cut.interval == (10, np.inf)
+    assert cut.as_dict()["interval"] == [10, None]
+
+
+def test_equivalent_arms():
+    found = jb.plan({"n": [9000, 9000, 9000], "clicks": [450, 452, 90]}, epsilon=0.02, rules=[])
+    assert found.equivalent == ["arm 1", "arm 2"]
+    assert found.answer in ("decided", "equivalent")
+    assert "equivalent within 0.02: arm 1, arm 2" in " ".join(str(found).split())
+    assert jb.plan({"n": [9000, 9000], "clicks": [450, 452]}, rules=[]).answer == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rules": ["successive-elimination"]}, "successive-elimination: it must see each reward"),
+        ({"rules": ["sequential-halving"]}, "sequential-halving does not find the best arm with a given confidence"),
+        ({"rules": ["lil-ucb"], "epsilon": 0.1}, "lil-ucb: it must see each reward, or choose all"),
+        ({"rules": ["lucbb"]}, "did you mean 'lucb'"),
+        ({"rules": "lucb"}, "rules must be a list of names"),
+        ({"delta": 1.5}, "delta must lie strictly between 0 and 1"),
+        ({"prior": "flat"}, "prior must be uniform, jeffreys or two positive numbers"),
+        ({"prior": (1, -1)}, "prior must be positive"),
+        ({"max_pulls": 3}, "max_pulls must be at least 4, for arms without pulls, got 3"),
+        ({"draws": 5}, "draws must be a whole number from 19"),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(jb.UsageError) as error:
+        jb.plan(COUNTS, **options)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_draws_are_those_of_the_posterior():
+    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(7), seed))(np.arange(40_000))
+    a, b = np.asarray([3.0, 81.0]), np.asarray([50.0, 400.0])
+    drawn = BetaPosterior(*(np.float32(x)[:, None] for x in (a, b))).realised(keys)
+    p = np.asarray(drawn.probability, np.float64)
+    mean, variance = a / (a + b), a * b / (a + b) ** 2 / (a + b + 1)
+    assert np.all(np.abs(p.mean(axis=1) - mean) < 5.5 * np.sqrt(variance / 40_000))
+    assert p.var(axis=1) == pytest.approx(variance, rel=0.06)
+    assert np.array_equal(drawn.supremum, p.max(axis=0).astype(np.float32))
+    center, weight, freedom, spread = (np.float32(x) for x in ([0.3, 0.6], [9, 90], [12, 93], [0.04, 0.01]))
+    leaves = [x[:, None] for x in (center, weight, freedom, spread)]
+    normal = NormalPosterior(*leaves).realised(keys)
+    scale = np.sqrt(spread / weight * freedom / (freedom - 2))  # Student's law
+    assert np.all(np.abs(np.asarray(normal.location).mean(axis=1) - center) < 5.5 * scale / 200)
+    assert np.asarray(normal.location).std(axis=1) == pytest.approx(scale, rel=0.05)
+    variance = spread * freedom / (freedom - 2)
+    assert (np.asarray(normal.sd) ** 2).mean(axis=1) == pytest.approx(variance, rel=0.05)
+    bounded = NormalPosterior(*leaves, bounded_rewards=True).realised(keys)
+    assert np.asarray(bounded.mean) == pytest.approx(np.clip(np.asarray(normal.location), 1e-4, 1 - 1e-4), abs=1e-5)
+
+
+def test_the_command_prints_text_json_and_a_picture(tmp_path, capsys):
+    (tmp_path / "counts.csv").write_text("arm,n,clicks\nA,400,80\nB,300,15\n")
+    command = ["plan", "--data", str(tmp_path / "counts.csv"), "--rules", "none"]
+    assert main([*command, "--out", str(tmp_path / "p.png"), "--prior", "1,9"]) == 0
+    assert "Answer: A is the best, with confidence 0.95 at all times." in capsys.readouterr().out
+    assert (tmp_path / "p.png").stat().st_size > 10_000
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["best"] == "A"
+    assert main([*command, "--prior", "1,x"]) == 2
+    assert "--prior takes uniform, jeffreys or two numbers" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rewards", ["bounded", "normal"])
+def test_other_rewards(rewards):
+    counts = {"n": [400, 300, 350], "mean": [0.62, 0.55, 0.3], "sd": [0.1, 0.12, 0.05]}
+    scaled = {**counts, "mean": [10 * x for x in counts["mean"]], "sd": [10 * x for x in counts["sd"]]}
+    rules = ["eb-tci"] if rewards == "normal" else ["eb-tci", "ugape-c", "kl-lucb"]
+    one = jb.plan(counts, rewards=rewards, epsilon=0.02, rules=rules, draws=39)
+    ten = jb.plan(scaled, rewards=rewards, reward_range=10, epsilon=0.2, rules=rules, draws=39)
+    assert one.best == ten.best == "arm 1"
+    assert one.arms[0].best == pytest.approx(ten.arms[0].best, abs=1e-6)
+    assert one.test.delta == pytest.approx(ten.test.delta, rel=1e-3)
+    for rule, other in zip(one.rules, ten.rules, strict=True):
+        assert rule.median == pytest.approx(other.median, rel=0.1, abs=20)
+        assert rule.wrong < 0.1
