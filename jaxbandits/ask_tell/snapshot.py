@@ -58,7 +58,8 @@ def resume(
     with code.traced(), traced(type(algorithm.rule).__name__):
         state = algorithm.init(problem, key)
         pulls, sums = jax.tree.map(state.by_place, (pulls, sums))
-        return dataclasses.replace(state, statistics=ArmStatistics.of_sums(pulls, sums, time))
+        known = dataclasses.replace(ArmStatistics.of_counts(pulls, sums), time=time)
+        return dataclasses.replace(state, statistics=known)
 
 
 @recent_programs(_MOST, "code")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, number, seed, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.counts.anytime_confidence import anytime_test
@@ -120,24 +121,27 @@ def plan(
     posterior = posterior_of(table, prior, reward_range)
     found = chances(posterior.marginals, epsilon)
     chosen, left_out = suitable_rules(posterior.problem, table.rewards, delta, epsilon / unit, rules)
-    two = 2 if table.rewards == "normal" else 1
-    lacking = int(np.maximum(two - table.pulls, 0).sum())
-    if cap < (least := 2 * lacking + 2):
-        raise UsageError(f"max_pulls must be at least {least:,}, for arms without pulls, got {cap:,}")
+    lacking = int(np.maximum(2 - table.pulls, 0).sum())
+    if cap < (least := lacking + 2):
+        raise UsageError(f"max_pulls must be at least {least:,}, so that every arm may have two pulls, got {cap:,}")
     runs = Simulated(posterior.problem, made, lacking, cap, draws, root_seed)
-    simulated = further_pulls(chosen, runs, epsilon / unit, on_progress)
+    simulated = further_pulls(chosen, runs, on_progress)
     horizon = min(max(_NEXT * len(table.arms), int(_NEXT_SHARE * made)), cap)
-    nobody = np.zeros(len(table.arms))
-    first = next_pulls(simulated[0].rule, runs, 2) if simulated else nobody
-    shares = next_pulls(simulated[0].rule, runs, horizon) if first.any() else nobody
+    shares = next_pulls(simulated[0].rule, runs, horizon) if simulated else np.zeros(len(table.arms))
     return CountPlan(
         arms=_arms(table, posterior.marginals, found), best=table.arms[_leader(table)], delta=delta, epsilon=epsilon,
         rewards=table.rewards, prior=posterior.prior, taken=table.taken, test=anytime_test(table, epsilon, unit),
         error=found.error, rules=simulated, left_out=left_out if rules is None else [], budget=budget, value=value,
-        next_arm=table.arms[int(np.argmax(first))] if first.any() else None,
+        next_arm=_next_arm(table, simulated[0].rule, runs) if shares.any() else None,
         next_shares={name: float(part) for name, part in zip(table.arms, shares, strict=True) if part > 0},
         horizon=horizon,
     )  # fmt: skip
+
+
+def _next_arm(table: CountTable, rule: Rule, runs: Simulated) -> str:
+    """Return the arm that a rule pulls next: one with too few pulls, or the one that it selects."""
+    few = table.pulls < rule.initial_pulls
+    return table.arms[int(np.argmax(few if few.any() else next_pulls(rule, runs, 2)))]
 
 
 def _leader(table: CountTable) -> int:

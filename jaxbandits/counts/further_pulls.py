@@ -98,7 +98,7 @@ class Simulated:
 
     problem: Problem  # the posterior
     made: int  # pulls so far
-    lacking: int  # pulls that arms need first
+    lacking: int  # pulls until each arm has two, which some rules make first
     cap: int
     draws: int
     root_seed: int
@@ -193,14 +193,13 @@ def _why_not(rule: Rule, problem: Problem, tested: bool, *, slow: bool, loose: b
 
 
 def further_pulls(
-    rules: dict[str, Rule], runs: Simulated, epsilon: float, on_progress: Callable[[Progress, int], None] | None
+    rules: dict[str, Rule], runs: Simulated, on_progress: Callable[[Progress, int], None] | None
 ) -> list[FurtherPulls]:
     """Return what each rule needs from now on, the one that needs least first.
 
     Args:
         rules: the rules, by label.
         runs: what their runs have in common.
-        epsilon: accuracy, in the unit of the problem's rewards.
         on_progress: called now and then with the progress so far and the number of runs in total.
     """
     found, done = [], Progress(runs=0, pulls=0.0)
@@ -220,7 +219,7 @@ def further_pulls(
             ds = runs.run(rule, runs.cap, report)
             more = np.asarray(ds["pulls"].to_numpy(), np.float64) - runs.made
             more[stopped_early(ds["status"].to_numpy())] = np.inf
-            wrong = float(np.mean(ds["simple_regret"].to_numpy() > epsilon + 1e-6))
+            wrong = float(np.mean(~ds["correct"].to_numpy()))
             found.append(FurtherPulls(label, rule, np.sort(more), runs.cap, wrong))
     return sorted(found, key=lambda one: one.typical)
 

@@ -65,7 +65,8 @@ def _parts(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
         "be independent, with a mean that stays."
     )
     yield (
-        f"Posterior probability of being the best: {share(leader.best)}, within {plan.error:.0e}. Prior: {plan.prior}."
+        f"Posterior probability of being the best: {share(leader.best)}, within {plan.error:.0e}{_near(plan)}. "
+        f"Prior: {plan.prior}."
     )
     if (safest := min(some, key=lambda arm: arm.loss)) is not leader:
         yield f"By the posterior, {safest.name} has a smaller expected loss: {_loss(plan, safest.loss)}."
@@ -120,6 +121,12 @@ def _further(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
 
 def _confidence(plan: PlanFacts) -> str:
     return "none yet" if plan.test.delta >= 1 else f"{share(1 - plan.test.delta)}"
+
+
+def _near(plan: PlanFacts) -> str:
+    return (
+        f"; of no other being better by more than {plan.epsilon:g}: {share(plan.leader.near)}" if plan.epsilon else ""
+    )
 
 
 def _test(plan: PlanFacts) -> str:

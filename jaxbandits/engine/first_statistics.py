@@ -65,8 +65,8 @@ def _after_history(
     """Return the statistics of pulls made before; arms with fewer than the initial pulls are pulled up to these."""
     before, shape = problem.history, (problem.arms, *key.shape)
     assert before is not None
-    counts = (jnp.broadcast_to(leaf, shape) for leaf in (before.pulls, before.total, before.squares))
-    known = ArmStatistics.of_counts(*counts, variance=rule.second_moments)
+    pulls, total, squares = (jnp.broadcast_to(leaf, shape) for leaf in (before.pulls, before.total, before.squares))
+    known = ArmStatistics.of_counts(pulls, total, squares if rule.second_moments else None)
     for pull in range(rule.initial_pulls):
         known = known.add_each(jnp.broadcast_to(problem.rewards(key, pull), shape), known.pulls <= pull)
     if count is not None:

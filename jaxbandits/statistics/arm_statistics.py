@@ -115,28 +115,26 @@ class ArmStatistics:
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
     @classmethod
-    def of_sums(cls, pulls: jax.Array, total: CompensatedSum, time: jax.Array) -> Self:
-        """Return the statistics of arms from their pulls, int32 `(K, …)`, sums of rewards, and all pulls `(…)`."""
-        divisor = _divisor(pulls)
-        mean = fast_min(fast_max(total.high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
-        return cls(Moments(pulls, total, mean, jnp.sqrt(1 / divisor), None), time)
-
-    def of_counts(cls, pulls: jax.Array, total: jax.Array, squares: jax.Array, *, variance: bool = False) -> Self:
+    def of_counts(
+        cls, pulls: jax.Array, total: jax.Array | CompensatedSum, squares: jax.Array | None = None
+    ) -> Self:
         """Return the statistics after pulls of which only counts and sums are known.
 
         Args:
             pulls: int32 `(K, …)`, 0 for none.
-            total: int32 or float32 `(K, …)`, sums of the rewards.
-            squares: float32 `(K, …)`, sums of squared deviations from the mean.
-            variance: whether to keep them.
+            total: int32 or float32 `(K, …)`, sums of the rewards; or compensated sums.
+            squares: float32 `(K, …)`, sums of squared deviations from the mean; None where they are not kept.
         """
-        whole = jnp.issubdtype(total.dtype, jnp.integer)
+        if not isinstance(total, CompensatedSum) and not jnp.issubdtype(total.dtype, jnp.integer):
+            total = CompensatedSum.of(total)
+        divisor = _divisor(pulls)
+        mean = (total.high if isinstance(total, CompensatedSum) else total.astype(jnp.float32)) / divisor
         moments = Moments(
             pulls=pulls,
-            total=total if whole else CompensatedSum.of(total),
-            mean=total.astype(jnp.float32) / _divisor(pulls),
-            inverse_root=jnp.sqrt(1 / _divisor(pulls)),
-            squares=CompensatedSum.of(squares) if variance else None,
+            total=total,
+            mean=fast_min(fast_max(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN)),
+            inverse_root=jnp.sqrt(1 / divisor),
+            squares=None if squares is None else CompensatedSum.of(squares),
         )
         return cls(moments=moments, time=arms.total(pulls))
 

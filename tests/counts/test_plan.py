@@ -84,7 +84,7 @@ def test_equivalent_arms():
         ({"delta": 1.5}, "delta must lie strictly between 0 and 1"),
         ({"prior": "flat"}, "prior must be uniform, jeffreys or two positive numbers"),
         ({"prior": (1, -1)}, "prior must be positive"),
-        ({"max_pulls": 3}, "max_pulls must be at least 4, for arms without pulls, got 3"),
+        ({"max_pulls": 3}, "max_pulls must be at least 4, so that every arm may have two pulls, got 3"),
         ({"draws": 5}, "draws must be a whole number from 19"),
     ],
 )

@@ -47,6 +47,7 @@ SMALLER = {
     "n = { axis = [5, 10] }": "n = { axis = [5, 6] }",
     "--means 0.06,0.04,0.035,0.03": "--means 0.6,0.4,0.35,0.3",
     "--epsilon 0.005": "--epsilon 0.1",
+    "--data counts.csv": "--data counts.csv --rules lucb-pp --draws 19 --max-pulls 5000",
     "steps = 40": "steps = 2\ninstances = 2\nseeds = 5\nheld_out = 4",
 }
 #: Commands that are small by the number of their runs.
@@ -83,11 +84,12 @@ def smaller(text):
 
 
 def files(name):
-    """Return the files of a page, and `grid.toml`, by name."""
+    """Return the files of a page, `grid.toml` and `counts.csv`, by name."""
     shown = blocks(PAGES["docs/sweeps.md"], ("toml",)) + blocks(PAGES[name], ("toml",))
     named = {re.match(r"# (\S+\.toml)\n", text): text for text in shown}
     written = {match[1]: smaller(text) for match, text in named.items() if match}
     grid = written["grid.toml"]
+    (written["counts.csv"],) = blocks(PAGES["docs/examples/counts_so_far.md"], ("csv",))
     return {**written, "one.toml": grid, "two.toml": grid.replace("[run]", f"[run]\nfirst_seed = {RUNS}")}
 
 
