@@ -115,9 +115,7 @@ class ArmStatistics:
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
     @classmethod
-    def of_counts(
-        cls, pulls: jax.Array, total: jax.Array | CompensatedSum, squares: jax.Array | None = None
-    ) -> Self:
+    def of_counts(cls, pulls: jax.Array, total: jax.Array | CompensatedSum, squares: jax.Array | None = None) -> Self:
         """Return the statistics after pulls of which only counts and sums are known.
 
         Args:
