@@ -116,7 +116,8 @@ def _module(name: str, module: ModuleType) -> str:
             plain = hasattr(thing, "traits") or issubclass(thing, tuple)  # whose attributes stand in the docstring
             lines += [f".. autoclass:: {path}", "   :no-members:" if plain else "   :members:"]
             # Its value is a function without a name.
-            lines += ["   :inherited-members:", ""] if thing is jb.Problem else ["   :exclude-members: score_range", ""]
+            inherits = thing in (jb.Problem, jb.AskTell)
+            lines += ["   :inherited-members:" if inherits else "   :exclude-members: score_range", ""]
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
         else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.algorithms.arm_values import by_arm
-from jaxbandits.ask_tell.estimates import Estimates
+from jaxbandits.ask_tell.live_estimates import Estimates
 from jaxbandits.ask_tell.live_run import Slot
 from jaxbandits.ask_tell.open_requests import Request
 from jaxbandits.compilers.jax_settings import own_settings

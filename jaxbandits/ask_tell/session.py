@@ -76,13 +76,16 @@ class AskTell(ArmChanges):
         return [Pull(self._handed_out.add(slot), arm) for slot, arm in zip(slots, arms, strict=True)]
 
     @overload
-    def tell(self, pull: int | str | Pull, reward: float, cost: float | None = None) -> bool: ...
+    def tell(self, pull: int, reward: float, cost: float | None = None) -> None: ...
+
+    @overload
+    def tell(self, pull: str | Pull, reward: float, cost: float | None = None) -> bool: ...
 
     @overload
     def tell(self, pull: Ids, reward: ArrayLike, cost: ArrayLike | None = None) -> np.ndarray: ...
 
     @own_settings()
-    def tell(self, pull: int | Ids, reward: ArrayLike, cost: ArrayLike | None = None) -> bool | np.ndarray:
+    def tell(self, pull: int | Ids, reward: ArrayLike, cost: ArrayLike | None = None) -> bool | np.ndarray | None:
         """Take the reward of a pull, or those of several in this order; a refused message changes nothing.
 
         A reward that comes after the end is counted in `pulls` and `means`, and the recommendation stays.
@@ -94,8 +97,8 @@ class AskTell(ArmChanges):
             cost: what the pull cost, in [0, 1], where the algorithm spends a budget of cost; None for 1.
 
         Returns:
-            Whether the reward counts, bool, or bool `(N,)` for a list. It does not if it was told before, or its pull
-            forgotten.
+            Whether the reward counts, bool, or bool `(N,)` for a list: not if it was told before, or its pull was
+            forgotten. None for an arm.
 
         Raises:
             UsageError: another arm, an unknown id, another reward for this pull than before, an invalid
@@ -114,7 +117,7 @@ class AskTell(ArmChanges):
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, price = self._checked(reward, cost)
         self._take(run, slot, arm, value, price)
-        return True
+        return None
 
     def _take(self, run: LiveRun, slot: Slot, arm: int, reward: float, cost: float) -> None:
         """Take the reward of a pull that a run has handed out."""

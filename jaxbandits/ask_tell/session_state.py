@@ -135,16 +135,6 @@ class SessionState:
         return mask
 
     @property
-    def pulls(self) -> np.ndarray:
-        """Return the number of rewards told for each arm, int64 `(K,)`, prior ones and those after the end too."""
-        return self._told.pulls.copy()
-
-    @property
-    def means(self) -> np.ndarray:
-        """Return the mean of the rewards told for each arm, float64 `(K,)`; nan where there are none."""
-        return self._told.means
-
-    @property
     def in_flight(self) -> list[Pull]:
         """Return the pulls that were handed out by `ask(n)`, and neither told nor forgotten; oldest first."""
         out = self._handed_out
@@ -239,8 +229,10 @@ class SessionState:
         if found := difference(data["algorithm"], here, "algorithm"):
             raise UsageError(f"the session was saved with another algorithm: {found}")
         warn_of_doubts(data["algorithm"], here, "the saved session")
-        present = [int(arm) for arm in data["present"]]
-        session._told = ToldRewards.of_data(data["told"], len(data["told"][0]))
+        present, arms = [int(arm) for arm in data["present"]], len(data["told"][0])
+        session._told = ToldRewards.of_data(data["told"], arms)
+        if arms < session._first_arms or not set(present) | set(data["joining"]) <= set(range(arms)):
+            raise ValueError("other arms")
         if present != session._present:
             session._present = present
             session._run, session._shapes = session._blank(len(present))

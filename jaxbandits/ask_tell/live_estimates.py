@@ -27,6 +27,16 @@ _HALVINGS, _FAR = 40, 80.0
 class Estimates(SessionState):
     """A session with its estimates."""
 
+    @property
+    def pulls(self) -> np.ndarray:
+        """Return the number of rewards told for each arm, int64 `(K,)`, prior ones and those after the end too."""
+        return self._told.pulls.copy()
+
+    @property
+    def means(self) -> np.ndarray:
+        """Return the mean of the rewards told for each arm, float64 `(K,)`; nan where there are none."""
+        return self._told.means
+
     @own_settings()
     def intervals(self, delta: float | None = None) -> np.ndarray:
         """Return an interval for the mean of each arm, from the rewards told; all hold at all times at once.
