@@ -106,7 +106,7 @@ def _saving(found: ComparedRows) -> Iterator[str]:
             yield (
                 f"of which it saves {100 * less:.2g}%."
                 if less > 0
-                else "which is fewer, but nobody knows that number beforehand."
+                else "which is fewer, but that number is not known beforehand."
             )
 
 

@@ -1,12 +1,10 @@
 """Reading all candidates of a score matrix equally often: the errors, with which rules are compared."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxbandits.problems import Matrix
-
-__all__ = ["EqualReading", "equal_reading"]
+__all__ = ["EqualReading", "read_equally"]
 
 #: Cells that are read in all orders together, at most, and orders at least: a few seconds.
 _WORK, _FEWEST = 2e8, 20
@@ -18,7 +16,7 @@ class EqualReading(NamedTuple):
     Attributes:
         evaluations: int64 `(N,)`, the cells that were read after 1, 2, … items of each candidate.
         errors: float64 `(N,)`, the share of orders in which the candidates with the largest means are then wrong.
-        orders: how many random orders of the items were looked at.
+        orders: the number of random orders of the items.
     """
 
     evaluations: np.ndarray
@@ -31,11 +29,11 @@ class EqualReading(NamedTuple):
         return int(self.evaluations[above[-1] + 1 if above.size else 0])
 
 
-def equal_reading(problem: Matrix, orders: int, *, epsilon: float = 0.0, m: int = 1, seed: int = 0) -> EqualReading:
+def read_equally(problem: Any, orders: int, *, epsilon: float = 0.0, m: int = 1, seed: int = 0) -> EqualReading:
     """Return the errors of equal reading in random orders of the items, as runs read them.
 
     Args:
-        problem: the matrix.
+        problem: the matrix, a `jb.problems.Matrix`.
         orders: how many orders; fewer for large matrices.
         epsilon: a mean this far below the m-th best is good enough.
         m: how many candidates are sought.

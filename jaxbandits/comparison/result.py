@@ -51,7 +51,7 @@ class Comparison(ComparedRows):
 
     def plot(self, **options: Any) -> "Figure":
         """Draw how often each row is right against what it takes; options as of the other pictures (`jb.plot`)."""
-        from jaxbandits.report.comparison_plot import draw_comparison
+        from jaxbandits.comparison.comparison_picture import draw_comparison
 
         return draw_comparison(self, **options)
 

@@ -19,14 +19,14 @@ from jaxbandits.checks import whole
 from jaxbandits.comparison.candidates import find_candidates
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.compile_ahead import compiling
-from jaxbandits.comparison.equal_reading import equal_reading
+from jaxbandits.comparison.equal_reading import read_equally
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.row_limits import FEWEST_SLOW, RowLimits, relative_cost
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
-from jaxbandits.problems import Matrix, Problem
+from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.sweeps.success import within
@@ -132,7 +132,7 @@ def comparisons(
         budget=known, given_budget=budget is not None, fixed_budget=[],
         lower_bound=value(lower_bound(problem, delta, epsilon, m)), missing=[*stopping, *spending],
         left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
-        equal=equal_reading(problem, seeds, epsilon=epsilon, m=m) if isinstance(problem, Matrix) else None,
+        equal=read_equally(problem, seeds, epsilon=epsilon, m=m) if problem.finite else None,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
     with compiling(problem) as ahead:

@@ -56,7 +56,7 @@ EXCEPTIONS = {
     ("arrays/arms.py", "total_of_counts", PRODUCT): "by a power of two: exact",
     ("arrays/uint64.py", "product", PRODUCT): WHOLE,
     ("arrays/uint64.py", "times", PRODUCT): WHOLE,
-    ("comparison/equal_reading.py", "equal_reading", PRODUCT): HOST,
+    ("comparison/equal_reading.py", "read_equally", PRODUCT): HOST,
     ("engine/memory_limits.py", "check_memory", PRODUCT): HOST,
     ("engine/job_queue.py", "deal", PRODUCT): HOST,
     ("engine/finite_populations.py", "stop_of_block", PRODUCT): WHOLE,

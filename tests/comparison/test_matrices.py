@@ -8,7 +8,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.cli.run_commands import compare
 from jaxbandits.comparison.compared_rows import Row
-from jaxbandits.comparison.equal_reading import EqualReading, equal_reading
+from jaxbandits.comparison.equal_reading import EqualReading, read_equally
 from jaxbandits.comparison.guarantees import holds_without_replacement
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.problems import synthetic_scores
@@ -79,7 +79,7 @@ def test_equal_reading_errs_as_often_as_counting_says(paired):
     for first, second in orders:
         means = np.cumsum([table[0, list(first)], table[1, list(second)]], axis=1)
         wanted += np.where(means[0] == means[1], 0.5, np.argmax(means, axis=0) != best) / len(orders)
-    found = equal_reading(problem, 20_000)
+    found = read_equally(problem, 20_000)
     np.testing.assert_array_equal(found.evaluations, [2, 4, 6])
     assert found.errors[-1] == wanted[-1] == 0
     assert np.abs(found.errors - wanted).max() < 5.5 * 0.5 / np.sqrt(20_000)

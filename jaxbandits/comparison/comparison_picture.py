@@ -1,17 +1,13 @@
 """The picture of a comparison: how often each algorithm is right, against what it takes."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from matplotlib.figure import Figure
 
+from jaxbandits.comparison.compared_rows import ComparedRows
 from jaxbandits.errors import UsageError
 from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
 from jaxbandits.report.user_settings import in_style
-
-if TYPE_CHECKING:
-    from jaxbandits.comparison.compared_rows import ComparedRows
 
 __all__ = ["draw_comparison"]
 
@@ -20,7 +16,7 @@ _FAINT = "#8a8a8a"
 
 @in_style
 def draw_comparison(
-    found: "ComparedRows",
+    found: ComparedRows,
     *,
     title: str | None = None,
     ax: looks.Place = None,
@@ -73,7 +69,7 @@ def draw_comparison(
     return picture
 
 
-def _sentence(found: "ComparedRows", unit: str) -> str:
+def _sentence(found: ComparedRows, unit: str) -> str:
     """Return what the picture shows."""
     dashed = "" if found.delta is None else f", dashed: 1 - δ = {formatting.value(1 - found.delta)}"
     dotted = "" if found.equal is None else ", dotted: all cells"
