@@ -16,7 +16,7 @@ from jaxbandits.counts.count_tables import CountTable
 
 __all__ = ["AnytimeTest", "anytime_test", "test_settings"]
 
-#: The least logarithm of a delta that is told apart from smaller ones.
+#: The least logarithm of a delta that is distinguished from smaller ones.
 _LEAST = -200.0
 _HALVINGS = 60
 

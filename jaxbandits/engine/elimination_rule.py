@@ -15,7 +15,7 @@ from jax import lax
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compensated_sums import Sums
-from jaxbandits.arrays.numerics import NO_LIMIT
+from jaxbandits.arrays.numerics import NO_LIMIT, fast_min
 from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
@@ -176,7 +176,7 @@ class EliminationRule(MappedAlgorithm):
 
         def is_next(both: tuple[jax.Array, EliminationState]) -> jax.Array:
             entry, state = both
-            told = (entry < len(counts)) & (counts[jnp.minimum(entry, len(counts) - 1)] > 0)
+            told = (entry < len(counts)) & (counts[fast_min(entry, jnp.int32(len(counts) - 1))] > 0)
             return told & ~self.done(state)
 
         def after(both: tuple[jax.Array, EliminationState]) -> tuple[jax.Array, EliminationState]:

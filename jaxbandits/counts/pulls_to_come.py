@@ -67,7 +67,7 @@ class FurtherPulls:
         return float(np.mean(np.minimum(self.more, self.cap)))
 
     def decided_by(self, budget: float) -> float:
-        """Return the share of the draws that are decided within so many further pulls."""
+        """Return the share of the draws that are decided within a number of further pulls."""
         return float(np.mean(self.more <= budget))
 
     def as_dict(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class Simulated:
     root_seed: int
 
     def run(self, rule: Rule, more: int, on_progress: Callable[[Progress], None] | None) -> xr.Dataset:
-        """Return runs of at most so many further pulls."""
+        """Return runs of at most `more` further pulls."""
         limit = self.made + max(more, self.lacking)
         return sweep(
             rule, self.problem, self.draws, root_seed=self.root_seed, max_pulls=limit, metrics=_METRICS,
