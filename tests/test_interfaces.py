@@ -22,7 +22,7 @@ ALLOWED = {
     (
         "engine/flight_checks.py",
         "getattr(path[-1], 'name', '')",
-    ): "fields of the arms, and entries of a rule's own state",
+    ): "fields of the arms and of a rule's own state",
     ("report/axis_scales.py", "getattr(axis.axes, f'set_{axis.axis_name}scale')"): "matplotlib names each direction",
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
