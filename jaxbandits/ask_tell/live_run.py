@@ -7,7 +7,7 @@ Pulls are handed out one after another, and their rewards come in any order. Wha
 * a round of a rule that eliminates arms: each survivor once. The rule sees the rewards in the order of the round;
 * a step of any other rule, which is one arm or several. It needs not wait for the rewards of earlier steps: the rule
   selects with the pulls in flight counted (`jaxbandits/engine/pulls_in_flight.py`), and sees each step when all of its
-  rewards have been told.
+  rewards have been told. The key of the step is that of the run at its time, which counts pulls told and in flight.
 """
 
 import dataclasses
