@@ -79,8 +79,9 @@ def test_root_seeds_of_64_bits_are_told_apart():
     found = {seed: jb.simulate(jb.UCBE(budget=60, a=1.0), jb.bernoulli([0.5, 0.4]), 20, root_seed=seed).recommended
              for seed in (0, 2**32, 2**64 - 1)}  # fmt: skip
     assert len({values.to_numpy().tobytes() for values in found.values()}) == 3
-    session = [jb.AskTell(jb.UCBE(budget=9, a=1.0), arms=9, key=seed)._requests.arms for seed in (0, 2**32)]
-    assert session[0] != session[1]
+    sessions = [jb.AskTell(jb.UCBE(budget=9, a=1.0), arms=9, key=seed).ask(9) for seed in (0, 2**32)]
+    first, second = ([arm for _, arm in pulls] for pulls in sessions)
+    assert first != second
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5, True, "7"])
