@@ -34,6 +34,7 @@ class ArmChanges(Estimates):
                 done.
         """
         self._check_change("go on with another arm")
+        self._algorithm.check(len(self._present) + len(self._joining) + 1, bandits=1)
         self._told = self._told.with_arm()
         self._joining = [*self._joining, self._arms - 1]
         return self._arms - 1
