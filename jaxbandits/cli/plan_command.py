@@ -58,7 +58,7 @@ def plan(
         budget: how many more pulls there may be: which share of the draws do they decide?
         value_per_click: the worth of one unit of reward, to turn the loss into money.
         draws: draws from the posterior, for each a run of each rule.
-        max_pulls: further pulls at which a run is truncated; 10 times those made if not given.
+        max_pulls: further pulls at which a run is truncated; 5 times those made if not given.
         root_seed: seed of all randomness.
         where: column=value, to take only these rows of the file.
         arm: the column of names, if it has not a usual name; likewise the columns that follow.

@@ -14,9 +14,13 @@ from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR
 from jaxbandits.algorithms.told_arms import Arms
 from jaxbandits.counts.count_tables import CountTable
 
-__all__ = ["AnytimeTest", "anytime_test", "test_settings"]
+__all__ = ["AnytimeTest", "anytime_test", "family_settings"]
 
+<<<<<<< HEAD
 #: The least logarithm of a delta that is distinguished from smaller ones.
+=======
+#: The least logarithm of a delta that is searched.
+>>>>>>> 7a8cbd8 (Plans from counts: calibration over 2,000 histories, what was found in real tests, and the page's commands as a test)
 _LEAST = -200.0
 _HALVINGS = 60
 
@@ -34,7 +38,7 @@ def _statistic(rule: UniformGLR, arms: Arms) -> jax.Array:
     return rule.statistic(Tested(None), arms)
 
 
-def test_settings(rewards: str) -> dict[str, str]:
+def family_settings(rewards: str) -> dict[str, str]:
     """Return family and threshold of tests of a kind of rewards; those with a proof for it, the lowest there is."""
     family = {"coins": "bernoulli", "bounded": "bernoulli", "normal": UNKNOWN_VARIANCE}[rewards]
     return {"family": family, "threshold": "gk16" if rewards == "coins" else threshold_for(family)}
@@ -50,7 +54,7 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
         epsilon: in the unit of the rewards.
         unit: the range of bounded rewards, 1 for others.
     """
-    settings = test_settings(counts.rewards)
+    settings = family_settings(counts.rewards)
     name, count = settings["threshold"], len(counts.arms)
     if np.min(counts.pulls) < (2 if counts.rewards == "normal" else 1):
         return AnytimeTest(0.0, name, 1.0)

@@ -11,6 +11,10 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.counts.anytime_confidence import anytime_test
 from jaxbandits.counts.count_plan import CountPlan
 from jaxbandits.counts.count_tables import MOST_PULLS, Columns, CountTable, read_counts
+<<<<<<< HEAD
+=======
+from jaxbandits.counts.further_pulls import Simulated, next_pulls, simulate_rules, suitable_rules
+>>>>>>> 7a8cbd8 (Plans from counts: calibration over 2,000 histories, what was found in real tests, and the page's commands as a test)
 from jaxbandits.counts.marginals import Chances, Marginals, chances
 from jaxbandits.counts.plan_facts import ArmNow
 from jaxbandits.counts.posterior_laws import posterior_of
@@ -21,7 +25,7 @@ from jaxbandits.errors import UsageError
 __all__ = ["plan"]
 
 #: Further pulls of a run by default: times those made, and of each arm at least; and draws at most.
-_CAP, _LEAST, _MOST_DRAWS = 10, 1000, 100_000
+_CAP, _LEAST, _MOST_DRAWS = 5, 1000, 100_000
 #: The next pulls whose shares are shown: of each arm, or as a share of those made.
 _NEXT, _NEXT_SHARE = 20, 0.05
 
@@ -79,7 +83,7 @@ def plan(
         budget: how many more pulls there may be, at least 1: the result says which share of the draws it decides.
         value: the worth of one unit of reward, such as of a click; it turns the expected loss into money.
         draws: runs of each rule, from 19 to 100 000.
-        max_pulls: further pulls at which a run is truncated: it counts as needing more. None for 10 times those made,
+        max_pulls: further pulls at which a run is truncated: it counts as needing more. None for 5 times those made,
             at least 1000 for each arm, and at least the budget.
         root_seed: as in `sweep`.
         where: `column=value`: only the rows of the table with this value.
@@ -125,7 +129,7 @@ def plan(
     if cap < (least := lacking + 2):
         raise UsageError(f"max_pulls must be at least {least:,}, so that every arm may have two pulls, got {cap:,}")
     runs = Simulated(posterior.problem, made, lacking, cap, draws, root_seed)
-    simulated = further_pulls(chosen, runs, on_progress)
+    simulated = simulate_rules(chosen, runs, on_progress)
     horizon = min(max(_NEXT * len(table.arms), int(_NEXT_SHARE * made)), cap)
     shares = next_pulls(simulated[0].rule, runs, horizon) if simulated else np.zeros(len(table.arms))
     return CountPlan(

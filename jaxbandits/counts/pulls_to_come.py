@@ -12,7 +12,7 @@ from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.comparison.compile_ahead import compiling
-from jaxbandits.counts.anytime_confidence import test_settings
+from jaxbandits.counts.anytime_confidence import family_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -20,7 +20,7 @@ from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 
-__all__ = ["FurtherPulls", "Simulated", "further_pulls", "next_pulls", "suitable_rules"]
+__all__ = ["FurtherPulls", "Simulated", "next_pulls", "simulate_rules", "suitable_rules"]
 
 #: A pull of a rule may take this many times as long as one of UGapEc, unless the rule was named.
 _MOST_COST = 10.0
@@ -153,7 +153,7 @@ def suitable_rules(
         given = {key: value for key, value in {"delta": delta, "epsilon": epsilon}.items() if key in fields}
         tested = issubclass(cls, GLRStopped)
         if tested:
-            given |= test_settings(rewards)  # type: ignore[arg-type]
+            given |= family_settings(rewards)  # type: ignore[arg-type]
         reasons: dict[str, str] = {}
         for settings in cls.traits.variants:
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
@@ -192,7 +192,7 @@ def _why_not(rule: Rule, problem: Problem, tested: bool, *, slow: bool, loose: b
     return ""
 
 
-def further_pulls(
+def simulate_rules(
     rules: dict[str, Rule], runs: Simulated, on_progress: Callable[[Progress, int], None] | None
 ) -> list[FurtherPulls]:
     """Return what each rule needs from now on, the one that needs least first.
@@ -229,7 +229,7 @@ def next_pulls(rule: Rule, runs: Simulated, more: int) -> np.ndarray:
 
     Args:
         rule: the rule.
-        runs: as for `further_pulls`.
+        runs: as for `simulate_rules`.
         more: how many pulls; where arms must be pulled first, at least these.
     """
     ds = runs.run(rule, more, None)

@@ -47,7 +47,7 @@ SMALLER = {
     "n = { axis = [5, 10] }": "n = { axis = [5, 6] }",
     "--means 0.06,0.04,0.035,0.03": "--means 0.6,0.4,0.35,0.3",
     "--epsilon 0.005": "--epsilon 0.1",
-    "--data counts.csv": "--data counts.csv --rules lucb-pp --draws 19 --max-pulls 5000",
+    "--data counts.csv": "--data counts.csv --rules lucb-pp --draws 19 --max-pulls 10000",
     "steps = 40": "steps = 2\ninstances = 2\nseeds = 5\nheld_out = 4",
 }
 #: Commands that are small by the number of their runs.
