@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
+import jax.numpy as jnp
 
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.costs.arm_costs import ArmCosts, ToldCosts
@@ -113,6 +114,10 @@ class Arms(ToldCosts):
         if self.b is None:
             raise UsageError("the rule reads arms.reward_range, and these rewards have heavy tails: they have none")
         return self.b
+
+    def where_unread(self, x: jax.Array, known: float) -> jax.Array:
+        """Return values of arms, `(K,)`, and another where all items of an arm of a finite population were read."""
+        return x if self.cells is None else jnp.where(self.pulls < self.cells, x, known)
 
     @property
     def variance(self) -> jax.Array:

@@ -5,13 +5,14 @@ from matplotlib.figure import Figure
 
 from jaxbandits.comparison.compared_rows import ComparedRows
 from jaxbandits.errors import UsageError
-from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
 from jaxbandits.report.user_settings import in_style
 
 __all__ = ["draw_comparison"]
 
 _FAINT = "#8a8a8a"
+#: Rows in a column of the legend, at most.
+_LONG = 16
 
 
 @in_style
@@ -25,8 +26,9 @@ def draw_comparison(
 ) -> Figure:
     """Draw the share of right answers against the mean pulls of each row; of a score matrix, evaluations.
 
-    Whiskers are 95% intervals of the share, and from the 10% to the 90% quantile of the pulls. A grey line is equal
-    reading of all candidates of a score matrix. Truncated rows are left out.
+    Whiskers are 95% intervals of the share, and from the 10% to the 90% quantile of the pulls. Markers of rows with a
+    fixed budget are hollow. A grey line is equal reading of all candidates of a score matrix. Truncated rows are left
+    out.
 
     Args:
         found: the comparison.
@@ -53,24 +55,19 @@ def draw_comparison(
         axes.errorbar(
             row.mean_pulls, right, xerr=[[max(row.mean_pulls - few, 0)], [max(many - row.mean_pulls, 0)]],
             yerr=[[right - (1 - high)], [(1 - low) - right]], color=colour, linestyle="none", elinewidth=0.8,
-            marker=looks.MARKERS[i % len(looks.MARKERS)], label=row.label,
+            marker=looks.MARKERS[(i + i // len(looks.MARKERS)) % len(looks.MARKERS)], label=row.label,
+            markerfacecolor="white" if row in found.fixed_budget else colour,
         )  # fmt: skip
     pulls = np.asarray([row.mean_pulls for row in rows])
     if (equal := found.equal) is not None:
         axes.plot(equal.evaluations, 1 - equal.errors, color=_FAINT, label="equal reading", zorder=0)
-        axes.axvline(equal.evaluations[-1], color=_FAINT, linestyle=":", linewidth=1)
+        axes.axvline(equal.evaluations[-1], color=_FAINT, linestyle=":", linewidth=1, label="all cells")
         pulls = np.r_[pulls, equal.evaluations[[0, -1]]]
     looks.set_scale(axes.xaxis, pulls, looks.spans_decades(pulls))
     if found.delta is not None:
-        axes.axhline(1 - found.delta, color=_FAINT, linestyle="--", linewidth=1)
+        axes.axhline(1 - found.delta, color=_FAINT, linestyle="--", linewidth=1, label="1 - δ")
     unit = "pulls" if equal is None else "evaluations"
-    said = title if title is not None or ax is not None else _sentence(found, unit)
-    looks.finish(axes, said, f"mean {unit}", "share of right answers", "", columns=1)
+    if title is None and ax is None:
+        title = f"{found.problem.name}: right answers against {unit}"
+    looks.finish(axes, title, f"mean {unit}", "share of right answers", columns=1 + len(rows) // _LONG)
     return picture
-
-
-def _sentence(found: ComparedRows, unit: str) -> str:
-    """Return what the picture shows."""
-    dashed = "" if found.delta is None else f", dashed: 1 - δ = {formatting.value(1 - found.delta)}"
-    dotted = "" if found.equal is None else ", dotted: all cells"
-    return f"{found.problem.name}: right answers against {unit}{dashed}{dotted}"

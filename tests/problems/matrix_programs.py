@@ -20,6 +20,7 @@ def means_of(table, runs, *, paired, random):
         read = np.minimum(pulls, items)
         return np.take_along_axis(sums, read[:, None], axis=1)[:, 0] / np.maximum(read, 1)
 
+    means.items = items
     return means, place
 
 
@@ -36,11 +37,12 @@ def uniform(means, place, budget):
 
 
 def index_rule(means, place, budget, index):
-    """A rule that pulls the arm with the largest index, a function of means and pulls."""
+    """A rule that pulls the arm with the largest index, a function of means and pulls, of those with items left."""
     runs, arms = place.shape
     pulls, every = np.ones((runs, arms), int), np.arange(runs)
     for _ in range(budget - arms):
-        pulls[every, np.argmax(index(means(pulls), pulls), axis=1)] += 1
+        unread = pulls < means.items
+        pulls[every, np.argmax(np.where(unread, index(means(pulls), pulls), -np.inf), axis=1)] += unread.any(axis=1)
     return answers_of(means, pulls, place)
 
 

@@ -69,13 +69,13 @@ class GapE(GapBased):
     )
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the arm with the largest index over all bandits."""
+        """Return the arm with the largest index over all bandits, on a score matrix of those that have items left."""
         del key
         a = self.a
         if self.adaptive:
             distance, b = gap_upper_bound(estimated_gaps(arms, StaticInt(1)), arms), self.range_of(arms)
             a = self._exploration(distance, lambda: deviation_lower_bound(arms), b, arms.count)
-        return jnp.argmax(self.indices(arms, a))
+        return jnp.argmax(arms.where_unread(self.indices(arms, a), -jnp.inf))
 
     def done(self, arms: Arms) -> jax.Array:
         """Return whether the budget is spent."""

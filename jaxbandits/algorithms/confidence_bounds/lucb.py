@@ -112,7 +112,7 @@ class LUCB(LUCBRounds):
         """Return h and l by b sqrt(beta / (2 N)), or by betting."""
         if state.intervals is not None:
             return rivals_of(state.intervals.lower, state.intervals.upper, chosen)
-        radius = b * jnp.sqrt(self._beta(state.round, arms) / (2 * arms.pulls))
+        radius = arms.where_unread(b * jnp.sqrt(self._beta(state.round, arms) / (2 * arms.pulls)), 0)
         return rivals_of(arms.mean - radius, arms.mean + radius, chosen)
 
     def _beta(self, t: jax.Array, arms: Arms) -> jax.Array:

@@ -104,9 +104,9 @@ class UCBE(GapBased):
         return state if state.phase is None else self._looked_at(state, arms)
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the arm with the largest index."""
+        """Return the arm with the largest index, on a score matrix of those that have items left."""
         del key
-        return jnp.argmax(self.indices(arms, state.a))
+        return jnp.argmax(arms.where_unread(self.indices(arms, state.a), -jnp.inf))
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether the budget is spent."""

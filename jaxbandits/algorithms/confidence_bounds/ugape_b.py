@@ -123,7 +123,7 @@ class UGapEb(GapBased):
             distance = gap_upper_bound(estimated_gaps(arms, self.m), arms)
             a = self._exploration(distance, lambda: deviation_lower_bound(arms), b, arms.count)
         radius = bernstein_radius(a, b, arms) if self.variance else b * jnp.sqrt(a / arms.pulls)
-        return select_arm(arms, radius, self.m)
+        return select_arm(arms, arms.where_unread(radius, 0), self.m)
 
     def exploration(self, problem: Problem) -> Numeric:
         """Compute the largest a of Theorem 1 from the true gaps."""

@@ -156,7 +156,7 @@ class UGapEc(Rule):
     def _selection(self, state: _State, arms: Arms) -> Selection:
         if state.intervals is not None:
             return select_by_bounds(arms, state.intervals.lower, state.intervals.upper, self.m)
-        return select_arm(arms, self._radius(arms), self.m)
+        return select_arm(arms, arms.where_unread(self._radius(arms), 0), self.m)
 
     def _range_of(self, arms: Arms) -> jax.Array:
         return arms.reward_range if self.b is None else self.b
