@@ -15,7 +15,7 @@ from jaxbandits.transform.programs_inside import differing
 __all__ = ["check_in_flight", "check_sees_flights"]
 
 #: What pulls in flight do not change of the arms that a rule sees.
-_UNCHANGED = ("mean", "count", "b")
+_UNCHANGED = ("0.mean", "0.count", "0.b")
 
 
 def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
@@ -58,8 +58,9 @@ def check_sees_flights(rule: Rule, problem: Problem, key: jax.Array) -> None:
 
     found = jax.eval_shape(begin, problem)
     closed = jax.make_jaxpr(lambda arms, own, key: selected(Told(rule, arms, key, own)))(*found, key)
-    leaves, _ = jax.tree_util.tree_flatten_with_path((*found, key))
-    changes = [path[0].idx != 1 and getattr(path[-1], "name", "") not in _UNCHANGED for path, _ in leaves]
+    paths = [path for path, _ in jax.tree_util.tree_leaves_with_path((*found, key))]
+    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path in paths]
+    changes = [not name.startswith("1") and name not in _UNCHANGED for name in names]
     if not any(differing(closed.jaxpr, changes)):
         raise UsageError(
             f"{type(rule).__name__} decides on the next arm when a reward is told, and would pull the same arm until "

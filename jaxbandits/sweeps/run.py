@@ -94,7 +94,8 @@ def sweep(
         delay: how many further pulls the platform makes before the reward of a pull arrives: a whole number, or a law,
             `"geometric:10"` (of that mean) or `"uniform:0,20"`; it may be an axis. 0 if only a batch is given. Rules
             select by what they were told, and each pull in flight counts as one that gave the present mean of its arm.
-            They end, and answer, by what they were told. For rules that select arms one by one.
+            They end, and answer, by what they were told. Rules that ask for many pulls at once wait for the last
+            reward. A store keeps its values of both.
         on_progress: called now and then with the runs and pulls done so far.
         store: NAME.zarr (or NAME.nc): runs are stored there block by block as they end. Stored runs are not made
             again, even after an interruption. More seeds, values of the axes, and algorithms or problems of a list may
