@@ -1,4 +1,4 @@
-"""Checks whether a rule can have pulls in flight, before any run."""
+"""Checks before any run whether a rule can have pulls in flight, and whether it sees them."""
 
 import jax
 
@@ -8,11 +8,11 @@ from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.engine.flights import Flight
 from jaxbandits.engine.rule_calls import Told, begun, selected
 from jaxbandits.engine.rule_states import arms_of, first_state
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.problems.base import Problem
 from jaxbandits.transform.programs_inside import differing
 
-__all__ = ["check_in_flight", "check_sees_flights"]
+__all__ = ["check_in_flight", "warn_of_one_arm"]
 
 #: What pulls in flight do not change of the arms that a rule sees.
 _UNCHANGED = ("0.mean", "0.count", "0.b")
@@ -37,16 +37,13 @@ def check_in_flight(rule: Rule, problem: Problem, flight: Flight) -> None:
         raise UsageError(f"pulls of {problem.name} cost their rewards, which are not known in flight")
 
 
-def check_sees_flights(rule: Rule, problem: Problem, key: jax.Array) -> None:
-    """Check that what a rule selects depends on the pulls in flight; its methods are traced, not run.
+def warn_of_one_arm(rule: Rule, problem: Problem, key: jax.Array) -> None:
+    """Warn if what a rule selects does not depend on the pulls in flight; its methods are traced, not run.
 
     Args:
         rule: for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
-
-    Raises:
-        UsageError: it would pull the same arm again until a reward is told.
     """
     if rule.eliminates or rule.in_batches or not rule.has_state:
         return
@@ -62,7 +59,7 @@ def check_sees_flights(rule: Rule, problem: Problem, key: jax.Array) -> None:
     names = [jax.tree_util.keystr(path, simple=True, separator=".") for path in paths]
     changes = [not name.startswith("1") and name not in _UNCHANGED for name in names]
     if not any(differing(closed.jaxpr, changes)):
-        raise UsageError(
-            f"{type(rule).__name__} decides on the next arm when a reward is told, and would pull the same arm until "
-            "then: with pulls in flight, select must read arms.pulls, arms.time or key"
+        warn(
+            f"{type(rule).__name__} decides on its next arm by told rewards only: all pulls in flight are of that arm "
+            "until one is told, as in a session"
         )

@@ -14,7 +14,7 @@ from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, whole
 from jaxbandits.engine.binding import most_pulls
 from jaxbandits.engine.first_pulls import check_first_pulls
-from jaxbandits.engine.flight_checks import check_sees_flights
+from jaxbandits.engine.flight_checks import warn_of_one_arm
 from jaxbandits.engine.gradient_guard import INSTEAD
 from jaxbandits.engine.job_queue import Ranges
 from jaxbandits.engine.mapping import map_algorithm
@@ -172,7 +172,7 @@ def make_plan(
             check_values(cell.problem, key)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if any(cell.flight is not None and cell.flight.overlaps for cell in cells):
-            check_sees_flights(cells[0].algorithm, cells[0].problem, key)
+            warn_of_one_arm(cells[0].algorithm, cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
         found = check_metrics(own, map_algorithm(cells[0].algorithm), cells[0].problem, key)

@@ -11,6 +11,7 @@ import jaxbandits as jb
 from jaxbandits.engine.flights import flight_of
 from jaxbandits.random.streams import root_key, run_key
 from jaxbandits.random.threefry import key_words
+from jaxbandits.sweeps.plan import make_plan
 from tests.reward_tables import tables
 from tests.slow_platform import Lucb, Ugape, Wander, reference
 
@@ -186,8 +187,6 @@ def test_delays_have_their_law(delay, mean, most):
         (jb.LUCB(epsilon=0.2, delta=0.1), {"delay": jb.axis([1, 2], name="arm")}, "an axis cannot be called 'arm'"),
         (jb.KUBE(budget=50.0), {"batch": 2}, "KUBE pays for each pull"),
         (jb.RCBAIR(budget=50.0), {"batch": 2}, "RCBAIR takes ever more arms"),
-        (jb.TTUCB(delta=0.1), {"batch": 2}, "TTUCB decides on the next arm when a reward is told"),
-        (jb.LUCB(epsilon=0.2, delta=0.1, radius="betting"), {"delay": 1}, "LUCB decides on the next arm when a reward"),
         (jb.SuccessiveRejects(budget=99), {"delay": "geometric:6"}, "SuccessiveRejects waits for the last of many"),
     ],
 )
@@ -196,3 +195,14 @@ def test_what_cannot_be_simulated_is_refused_in_one_line(rule, options, why):
         jb.simulate(rule, jb.bernoulli([0.7, 0.5, 0.4]), 10, **options)
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_rule_that_does_not_see_pulls_in_flight_is_named_in_a_warning():
+    problem = jb.bernoulli([0.7, 0.5, 0.4])
+    blind = [jb.TTUCB(delta=0.1), jb.EBTC(delta=0.1), jb.LilUCB(delta=0.1), jb.LUCB(0.2, 0.1, radius="betting")]
+    for rule in blind:
+        with pytest.warns(UserWarning, match=f"{type(rule).__name__} decides on its next arm by told rewards only"):
+            make_plan(rule, problem, 10, batch=2)
+        make_plan(rule, problem, 10, batch=1, delay=0)  # nothing is in flight when it selects
+    for rule in (jb.EBTCI(delta=0.1), jb.TTTS(delta=0.1), jb.TrackAndStop(delta=0.1), jb.LUCB(0.2, 0.1, m=2)):
+        make_plan(rule, problem, 10, delay="geometric:5")
