@@ -16,11 +16,7 @@ from jaxbandits.counts.count_tables import CountTable
 
 __all__ = ["AnytimeTest", "anytime_test", "family_settings"]
 
-<<<<<<< HEAD
-#: The least logarithm of a delta that is distinguished from smaller ones.
-=======
 #: The least logarithm of a delta that is searched.
->>>>>>> 7a8cbd8 (Plans from counts: calibration over 2,000 histories, what was found in real tests, and the page's commands as a test)
 _LEAST = -200.0
 _HALVINGS = 60
 

@@ -11,14 +11,10 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.counts.anytime_confidence import anytime_test
 from jaxbandits.counts.count_plan import CountPlan
 from jaxbandits.counts.count_tables import MOST_PULLS, Columns, CountTable, read_counts
-<<<<<<< HEAD
-=======
 from jaxbandits.counts.further_pulls import Simulated, next_pulls, simulate_rules, suitable_rules
->>>>>>> 7a8cbd8 (Plans from counts: calibration over 2,000 histories, what was found in real tests, and the page's commands as a test)
 from jaxbandits.counts.marginals import Chances, Marginals, chances
 from jaxbandits.counts.plan_facts import ArmNow
 from jaxbandits.counts.posterior_laws import posterior_of
-from jaxbandits.counts.pulls_to_come import Simulated, further_pulls, next_pulls, suitable_rules
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from jaxbandits.counts.anytime_confidence import AnytimeTest
-from jaxbandits.counts.pulls_to_come import FurtherPulls
+from jaxbandits.counts.further_pulls import FurtherPulls
 
 __all__ = ["ArmNow", "PlanFacts"]
 

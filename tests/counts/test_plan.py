@@ -8,7 +8,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.counts.pulls_to_come import FurtherPulls
+from jaxbandits.counts.further_pulls import FurtherPulls
 from jaxbandits.problems.posterior_arms import BetaPosterior, NormalPosterior
 from jaxbandits.problems.pull_history import History
 
