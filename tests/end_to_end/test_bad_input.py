@@ -105,6 +105,12 @@ COMMANDS = [
     (compare("0.7,0.5,0.4", "--seeds", "0"), "seeds must be a whole number from 1 to 2^31 - 1"),
     (["compare", "--delta", "0.1"], "--means or --problem"),
     (compare("0.7,0.5", "--problem", "abm:1"), "--means or --problem"),
+    # plan
+    (["plan"], "--data"),
+    (["plan", "--data", "missing.csv"], "cannot read missing.csv: No such file or directory"),
+    (["plan", "--data", "folder"], "cannot read folder"),
+    (["plan", "--data", "missing.csv", "--delta", "1"], "delta must lie strictly between 0 and 1, got 1"),
+    (["plan", "--data", "missing.csv", "--out", "plan.txt"], "--out must end in .png or .pdf or .svg"),
     # files
     (["sweep", "missing.toml", "--out", "grid.nc"], "cannot read missing.toml: No such file or directory"),
     (["sweep", "folder", "--out", "grid.nc"], "cannot read folder"),

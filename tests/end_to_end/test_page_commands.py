@@ -89,7 +89,7 @@ def files(name):
     named = {re.match(r"# (\S+\.toml)\n", text): text for text in shown}
     written = {match[1]: smaller(text) for match, text in named.items() if match}
     grid = written["grid.toml"]
-    (written["counts.csv"],) = blocks(PAGES["docs/examples/counts_so_far.md"], ("csv",))
+    (written["counts.csv"],) = blocks(PAGES["docs/examples/counts_so_far.md"], ("text",))
     return {**written, "one.toml": grid, "two.toml": grid.replace("[run]", f"[run]\nfirst_seed = {RUNS}")}
 
 
