@@ -65,27 +65,18 @@ class CountPlan(PlanFacts):
             "left_out": list(self.left_out),
         }  # fmt: skip
 
-    def picture(
-        self,
-        *,
-        title: str | None = None,
-        ax: looks.Place = None,
-        style: str | None = None,
-        width: float | None = None,
-    ) -> Figure:
-        """Draw the posterior of the means, and the share of draws that each rule decides by further pulls.
+    def picture(self, *, title: str | None = None, ax: looks.Place = None) -> Figure:
+        """Draw the posterior of the means and, if rules were simulated, the share of the draws that each has decided.
 
         Args:
-            title: None for a sentence on what the numbers show, in a new picture.
-            ax: two axes to draw into, in a figure of your own: a new picture without them.
-            style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
-            width: of a new picture, in inches.
+            title: None for the answer in one sentence, in a new picture.
+            ax: two axes to draw into, one without rules, in a figure of your own: a new picture without them.
 
         Raises:
-            UsageError: `ax`, `style` or `width` do not fit.
+            UsageError: `ax` does not fit.
 
         Example:
             >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["lucb-pp"], draws=19)
             >>> found.picture().savefig("picture.png")
         """
-        return draw(self, title=title, ax=ax, style=style, width=width)
+        return draw(self, title=title, ax=ax)

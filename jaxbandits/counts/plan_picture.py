@@ -1,13 +1,15 @@
 """The picture of a plan from counts: what is known of each arm, and how soon rules are sure."""
 
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from jaxbandits.counts.plan_facts import PlanFacts
 from jaxbandits.counts.plan_words import sentence, share
 from jaxbandits.report import style as looks
-from jaxbandits.report.user_settings import in_style
 
 __all__ = ["draw"]
 
@@ -15,39 +17,46 @@ __all__ = ["draw"]
 _ARMS, _RULES = 12, 5
 
 
-@in_style
-def draw(plan: PlanFacts, *, title: str | None, ax: looks.Place, style: str | None, width: float | None) -> Figure:
+def draw(plan: PlanFacts, *, title: str | None, ax: looks.Place) -> Figure:
     """Draw a plan; arguments as of `CountPlan.picture`."""
-    picture, (left, right) = looks.new_panels(2, shared=False, ax=ax, style=style, width=width)
+    picture, (left, *others) = looks.new_panels(2 if plan.rules else 1, shared=False, ax=ax)
+    _draw_arms(plan, left)
+    if title is None and ax is None:
+        title = sentence(plan)[0].upper() + sentence(plan)[1:]
+    for right in others:
+        _draw_rules(plan, right)
+    looks.finish(left, title, "mean reward: observed, and 95% of the posterior", "", others=others)
+    for right in others:  # each pair of axes has labels of its own
+        look: dict[str, Any] = {"fontsize": left.xaxis.label.get_fontsize(), "color": left.xaxis.label.get_color()}
+        right.set_xlabel("further pulls", **look)
+        right.set_ylabel("share of draws decided", **look)
+    return picture
+
+
+def _draw_arms(plan: PlanFacts, axes: Axes) -> None:
     (colour,) = looks.colours([""])
     arms = sorted(plan.arms, key=lambda arm: -arm.best)[:_ARMS][::-1]
     for place, arm in enumerate(arms):
-        low, high = arm.interval
-        left.plot([low, high], [place, place], color=colour, linewidth=3, solid_capstyle="butt", alpha=0.45)
+        axes.plot(arm.interval, [place, place], color=colour, linewidth=3, solid_capstyle="butt", alpha=0.45)
         if arm.pulls:
-            left.plot([arm.mean], [place], "o", color=colour, markersize=6)
-    left.set_yticks(range(len(arms)), [f"{_short(arm.name)}\nbest: {share(arm.best)}" for arm in arms])
-    left.set_ylim(-0.6, len(arms) - 0.4)
+            axes.plot([arm.mean], [place], "o", color=colour, markersize=6)
+    axes.set_yticks(range(len(arms)), [f"{_short(arm.name)}\nbest: {share(arm.best)}" for arm in arms])
+    axes.set_ylim(-0.6, len(arms) - 0.4)
+
+
+def _draw_rules(plan: PlanFacts, axes: Axes) -> None:
     rules = plan.rules[:_RULES]
-    for one, line in zip(rules, looks.colours([rule.label for rule in rules]), strict=True):
+    looks.set_scale(axes.xaxis, np.asarray([0.0, rules[0].cap]), False, narrow=True)
+    for one, colour in zip(rules, looks.colours([rule.label for rule in rules]), strict=True):
         decided = one.more[np.isfinite(one.more)]
-        shares = np.arange(1, len(decided) + 1) / len(one.more)
         x = np.concatenate([[0.0], decided, [one.cap]])
-        right.step(x, np.concatenate([[0.0], shares, shares[-1:] if len(shares) else [0.0]]), where="post", color=line,
-                   label=one.label)  # fmt: skip
-    if rules:
-        looks.set_scale(right.xaxis, np.asarray([0.0, rules[0].cap]), False, narrow=True)
-        right.set_xlim(0, rules[0].cap)
-        if plan.budget is not None:
-            right.axvline(plan.budget, color="#8a8a8a", linestyle="--", linewidth=1, label="budget")
-    right.set_ylim(0, 1.02)
-    right.yaxis.set_major_formatter(PercentFormatter(1.0))
-    if title is None and ax is None:
-        title = sentence(plan)[0].upper() + sentence(plan)[1:]
-    looks.finish(left, title, "mean reward: observed, and 95% of the posterior", "", others=(right,))
-    right.set_xlabel("further pulls", fontsize=left.xaxis.label.get_fontsize(), color=left.xaxis.label.get_color())
-    right.set_ylabel("share of posterior draws decided", fontsize=left.xaxis.label.get_fontsize())
-    return picture
+        y = np.concatenate([np.arange(len(decided) + 1), [len(decided)]]) / len(one.more)
+        axes.step(x, y, where="post", color=colour, label=one.label)
+    if plan.budget is not None:
+        axes.axvline(plan.budget, color="#8a8a8a", linestyle="--", linewidth=1, label="budget")
+    axes.set_xlim(0, rules[0].cap)
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def _short(name: str) -> str:
