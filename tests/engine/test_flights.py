@@ -35,7 +35,7 @@ class Wanders:
         return jnp.where(jax.random.uniform(toss) < 0.5, other, jnp.argmax(index))
 
     def update(self, last, arms, arm, reward):
-        return reward
+        return reward.astype(jnp.float32)
 
     def done(self, last, arms):
         return (arms.time >= self.budget) | (last > 1.9)
