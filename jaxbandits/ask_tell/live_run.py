@@ -159,9 +159,22 @@ class LiveRun:
 
     @property
     def _may_open(self) -> bool:
-        """Return whether another step may begin; what a pull costs must be known before the next one."""
-        waits = self.runs.rule.takes_costs and self.requests
-        return self.by_steps and self.moment is not None and not self.done and not waits
+        """Return whether another step may begin: what a pull costs must be known before the next one, as must the
+        rewards of pulls with which a budget is spent.
+        """
+        if not self.by_steps or self.moment is None or self.done:
+            return False
+        return not self.requests or not (self.runs.rule.takes_costs or self._budget_is_spent)
+
+    @property
+    def _budget_is_spent(self) -> bool:
+        """Return whether the pulls that were made and those in flight are as many as the rule's budget."""
+        budget = self.runs.rule.given("budget")
+        if budget is None:
+            return False
+        assert self.moment is not None
+        flying = sum(int(request.counts.sum()) for request in self.requests.values())
+        return int(self.moment.state.time) + flying >= float(budget)
 
     def _with_step(self) -> "LiveRun":
         """Return the run with the next step among its requests."""

@@ -58,8 +58,7 @@ def resume(
     with code.traced(), traced(type(algorithm.rule).__name__):
         state = algorithm.init(problem, key)
         pulls, sums = jax.tree.map(state.by_place, (pulls, sums))
-        known = dataclasses.replace(ArmStatistics.of_counts(pulls, sums), time=time)
-        return dataclasses.replace(state, statistics=known)
+        return dataclasses.replace(state, statistics=ArmStatistics.of_counts(pulls, sums, time=time))
 
 
 @recent_programs(_MOST, "code")

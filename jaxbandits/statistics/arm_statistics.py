@@ -115,26 +115,33 @@ class ArmStatistics:
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
     @classmethod
-    def of_counts(cls, pulls: jax.Array, total: jax.Array | CompensatedSum, squares: jax.Array | None = None) -> Self:
+    def of_counts(
+        cls,
+        pulls: jax.Array,
+        total: jax.Array | CompensatedSum,
+        squares: jax.Array | None = None,
+        time: jax.Array | None = None,
+    ) -> Self:
         """Return the statistics after pulls of which only counts and sums are known.
 
         Args:
             pulls: int32 `(K, …)`, 0 for none.
-            total: int32 or float32 `(K, …)`, sums of the rewards; or compensated sums.
+            total: int32 or float32 `(K, …)`, sums of the rewards.
             squares: float32 `(K, …)`, sums of squared deviations from the mean; None where they are not kept.
+            time: int32 `(…)`, pulls of all arms; None for their sum.
         """
-        if not isinstance(total, CompensatedSum) and not jnp.issubdtype(total.dtype, jnp.integer):
+        if not (isinstance(total, CompensatedSum) or jnp.issubdtype(total.dtype, jnp.integer)):
             total = CompensatedSum.of(total)
+        high = total.high if isinstance(total, CompensatedSum) else total.astype(jnp.float32)
         divisor = _divisor(pulls)
-        mean = (total.high if isinstance(total, CompensatedSum) else total.astype(jnp.float32)) / divisor
         moments = Moments(
             pulls=pulls,
             total=total,
-            mean=fast_min(fast_max(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN)),
+            mean=fast_min(fast_max(high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN)),
             inverse_root=jnp.sqrt(1 / divisor),
             squares=None if squares is None else CompensatedSum.of(squares),
         )
-        return cls(moments=moments, time=arms.total(pulls))
+        return cls(moments=moments, time=arms.total(pulls) if time is None else time)
 
     @property
     def pulls(self) -> jax.Array:
