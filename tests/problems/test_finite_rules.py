@@ -47,6 +47,7 @@ def test_rules_keep_delta_on_each_of_thirty_near_ties(name):
         check_promise(name, [(bool(table[0, 0] < 0.5), table)], 1000)
 
 
+@pytest.mark.slow
 def test_fewer_evaluations_than_with_replacement_and_no_pull_in_vain():
     problem = jb.matrix(synthetic_scores(items=100, candidates=4, seed=5))
     known = jb.simulate(jb.UGapEc(epsilon=0.0, delta=DELTA, radius="serfling"), problem, seeds=50)

@@ -121,7 +121,9 @@ def test_intervals_are_those_of_independent_formulas(name):
     assert (np.abs(upper - most) <= near).all()
 
 
-@pytest.mark.parametrize("radius", RADII[1:])
+@pytest.mark.parametrize(
+    "radius", [pytest.param(radius, marks=[pytest.mark.slow] * (radius in RADII[1::3])) for radius in RADII[1:]]
+)
 def test_a_full_read_is_exact_and_pulls_of_known_arms_change_nothing(radius):
     values = orders("few", 1)[0]
     mean = values.mean(dtype=np.float64)
