@@ -159,9 +159,7 @@ class LiveRun:
 
     @property
     def _may_open(self) -> bool:
-        """Return whether another step may begin: what a pull costs must be known before the next one, as must the
-        rewards of pulls with which a budget is spent.
-        """
+        """Return whether another step may begin; not where a budget is spent with the pulls in flight, or may be."""
         if not self.by_steps or self.moment is None or self.done:
             return False
         return not self.requests or not (self.runs.rule.takes_costs or self._budget_is_spent)
@@ -169,7 +167,7 @@ class LiveRun:
     @property
     def _budget_is_spent(self) -> bool:
         """Return whether the pulls that were made and those in flight are as many as the rule's budget."""
-        budget = self.runs.rule.given("budget")
+        budget = vars(self.runs.rule).get("budget")  # of a user's rule, too
         if budget is None:
             return False
         assert self.moment is not None

@@ -26,6 +26,22 @@ class UCB:
         return jnp.argmax(arms.mean)
 
 
+@jb.algorithm
+class Stopped:
+    """Ends after some rewards, which are no budget: more pulls may be in flight then."""
+
+    rewards: int
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= self.rewards
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
 def started(rule=None, key=0):
     """A session after the first pulls of its arms."""
     session = jb.AskTell(UCB(budget=60) if rule is None else rule, arms=ARMS, key=key)
@@ -150,7 +166,7 @@ def test_a_session_is_saved_with_its_pulls_in_flight():
 
 
 def test_rewards_after_the_end_are_counted_and_change_no_answer():
-    session = started(UCB(budget=6))
+    session = started(Stopped(rewards=6))
     first, second, late = session.ask(3)
     session.tell([first, second], [0.0, 0.0])
     assert session.done
@@ -188,3 +204,17 @@ def test_what_cannot_be_is_refused_in_one_line(call, message):
         call(session)
     assert "\n" not in str(error.value)
     assert session.pulls.sum() == ARMS
+
+
+def test_no_more_pulls_are_handed_out_than_a_budget_has():
+    session = jb.AskTell(jb.UCBE(budget=30, a=2.0), arms=3)
+    handed = session.ask(100)
+    session.tell([pull.id for pull in handed], [1.0] * len(handed))
+    more = session.ask(100)
+    assert (len(handed), len(more)) == (3, 27)
+    assert session.ask(1) == []
+    session.forget(more[0].id)
+    (again,) = session.ask(5)
+    session.tell([pull.id for pull in [*more[1:], again]], [0.0] * 27)
+    assert session.done
+    assert session.pulls.sum() == 30
