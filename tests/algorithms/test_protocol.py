@@ -15,6 +15,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.algorithms.betting_intervals import OF_POPULATIONS
 from jaxbandits.algorithms.parameters import Word
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
@@ -99,7 +100,9 @@ def cases():
             settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
         settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         settings |= {word: {"exploration": word} for word in _choices(fields, "exploration")[1:]}
-        settings |= {word: {"radius": word} for word in _choices(fields, "radius")[1:]}
+        # Those for finite populations: tests/problems/test_score_matrix.py.
+        words = [word for word in _choices(fields, "radius")[1:] if word not in OF_POPULATIONS]
+        settings |= {word: {"radius": word} for word in words}
         if "family" in fields:
             settings["bernoulli"] = {"family": "bernoulli"}
             settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
