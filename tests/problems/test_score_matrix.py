@@ -193,15 +193,21 @@ ALONE = {
     "forgetful": jb.SequentialHalving(budget=150, reuse=False),
     "elimination": jb.SuccessiveElimination(delta=0.3, b=1.0),
     "race": jb.KLRace(epsilon=0.2, delta=0.3),
+    "ucb-e": jb.UCBE(budget=100, a=0.5),
+    "ugape-c serfling": jb.UGapEc(epsilon=0.1, delta=0.3, radius="serfling"),
+    "lucb bernstein-serfling": jb.LUCB(epsilon=0.1, delta=0.3, radius="bernstein-serfling"),
+    "lucb betting": jb.LUCB(epsilon=0.1, delta=0.3, radius="betting"),
+    "betting-race": jb.BettingRace(epsilon=0.1, delta=0.3),
+    "paired-race": jb.PairedRace(epsilon=0.1, delta=0.3),
 }
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("forgetful", "race"))) for n in ALONE]
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in ("lucb", "halving", "elimination"))) for n in ALONE]
 )
 def test_a_run_alone_has_the_bits_of_the_engine(name):
     scores, seeds = synthetic_scores(items=30, candidates=5, seed=2), 12
-    scores[4, 1] = np.nan
+    scores[4, 1] = 0 if name == "paired-race" else np.nan
     problem, rule = jb.matrix(scores, paired=name != "lucb"), ALONE[name]
     ds = jb.simulate(rule, problem, seeds, metrics={"each": lambda problem, state, recommended: state.pulls})
     few = jb.simulate(rule, problem, seeds, lanes=3, chunk=1)

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import fast_max, fast_min, no_fma
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.random.item_orders import arm_words, item_order, item_words, sorted_last
@@ -53,6 +54,10 @@ class _Scores(Problem):
     @property
     def reward_range(self) -> jax.Array:
         """Return the largest score minus the smallest, over all candidates."""
+        if not is_traced(self.table):  # a number also while a program of the user's is traced
+            table = np.asarray(self.table)
+            known: jax.Array = np.nanmax(table, axis=(0, 1)) - np.nanmin(table, axis=(0, 1))
+            return known
         return arms.largest(jnp.nanmax(self.table, axis=1)) - arms.smallest(jnp.nanmin(self.table, axis=1))
 
     @property
