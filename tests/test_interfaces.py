@@ -19,10 +19,6 @@ BORDERS = {
 ALLOWED = {
     ("cli/plot_commands.py", "hasattr(module, contents)"): "an installation may lack a part",
     ("engine/devices.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
-    (
-        "engine/flight_checks.py",
-        "getattr(path[-1], 'name', '')",
-    ): "fields of the arms and of a rule's own state",
     ("report/axis_scales.py", "getattr(axis.axes, f'set_{axis.axis_name}scale')"): "matplotlib names each direction",
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",

@@ -166,7 +166,7 @@ class LiveRun:
 
     @property
     def _budget_is_spent(self) -> bool:
-        """Return whether the pulls that were made and those in flight are as many as the rule's budget."""
+        """Return whether the pulls that were made and those in flight use up the rule's budget."""
         budget = vars(self.runs.rule).get("budget")  # of a user's rule, too
         if budget is None:
             return False

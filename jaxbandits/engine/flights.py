@@ -152,4 +152,4 @@ def _law(delay: object) -> tuple[str, list[float]]:
             values = []
         if len(values) == {"geometric": 1, "uniform": 2}.get(name.strip()):
             return name.strip(), values
-    raise UsageError(f"a delay is a whole number of pulls, geometric:MEAN or uniform:LEAST,MOST, got {shown(delay)}")
+    raise UsageError(f"a delay is a number of pulls, geometric:MEAN or uniform:LEAST,MOST, got {shown(delay)}")

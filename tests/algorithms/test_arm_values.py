@@ -150,9 +150,9 @@ def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
     alone = jb.simulate(rule, PROBLEM, seeds=20)
     widths = []
 
-    def noted(algorithms, problem):
+    def noted(algorithms, problem, *others):
         widths.append(problem.arms)
-        return stack_algorithms(algorithms, problem)
+        return stack_algorithms(algorithms, problem, *others)
 
     monkeypatch.setattr(plan_runs, "in_powers_of_two", lambda _: True)
     monkeypatch.setattr(group_cells, "stack_algorithms", noted)

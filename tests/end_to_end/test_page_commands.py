@@ -26,6 +26,8 @@ ELSEWHERE = {
     "source .venv": "`.ci/run` enters them",
     "pip install": "`.ci/run` installs the checkout and the wheel",
     "python -m pytest": "is what runs now",
+    "uvicorn ": "is a service; `tests/ask_tell/test_live_service.py` starts it",
+    "curl ": "asks that service, as the same test does",
     "srun ": "starts eight processes; `tests/storage/test_processes.py` starts two",
     "[ $? -eq 75 ]": "asks SLURM to queue the job again",
 }

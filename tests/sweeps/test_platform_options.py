@@ -60,7 +60,7 @@ def test_a_file_and_the_command_line_take_the_options(tmp_path, capsys):
     path.write_text(SPECIFICATION.replace("DELAY", '"long"'))
     assert main(["sweep", str(path), "--out", str(tmp_path / "runs.zarr")]) == 2
     line = capsys.readouterr().err
-    assert "a delay is a whole number of pulls" in line
+    assert "a delay is a number of pulls" in line
     assert "grid.toml, line 10, run.delay" in line
     command = ["simulate", "uniform", "--problem", "bernoulli:0.7,0.5,0.4", "--seeds", "5", "--set", "budget=40"]
     assert main([*command, "--batch", "4", "--delay", "10", "--json"]) == 0
