@@ -16,6 +16,8 @@ from tests.guarantees.promises import upper_bound
 RADII = ("empirical-bernstein", "betting")
 DELTA = 0.1
 TABLE = np.random.default_rng(2).beta([8, 6, 5, 4], [2, 4, 5, 6], (40, 4)).astype(np.float32)
+#: The costly grid of bets is a slow test where a test asks the same of every radius.
+BY_COST = [pytest.param(radius, marks=[pytest.mark.slow] * (radius == "betting")) for radius in RADII]
 
 
 def rules(radius, **values):
@@ -50,7 +52,7 @@ def test_a_run_has_the_intervals_of_its_rewards(name, radius):
     assert (lower > 0).any()
 
 
-@pytest.mark.parametrize("radius", RADII)
+@pytest.mark.parametrize("radius", BY_COST)
 def test_arms_are_found_and_several_too(radius):
     problem = jb.beta([16.0, 12.0, 8.0, 4.0], [4.0, 8.0, 12.0, 16.0])
     for name, rule in rules(radius, epsilon=0.1, delta=0.1, m=2).items():
@@ -59,15 +61,15 @@ def test_arms_are_found_and_several_too(radius):
         assert data.correct.all(), name
 
 
-def test_problems_of_several_sizes_share_a_program_and_runs_keep_their_pulls():
+@pytest.mark.parametrize("radius", BY_COST)
+def test_problems_of_several_sizes_share_a_program_and_runs_keep_their_pulls(radius):
     """Arms that do not exist are left out."""
-    for radius in RADII:
-        rule = jb.LUCB(epsilon=0.2, delta=0.1, radius=radius)
-        few, many = jb.bernoulli([0.95, 0.2]), jb.bernoulli([0.95, 0.2, 0.1, 0.1])
-        both = jb.sweep(rule, [few, many], seeds=5)
-        for place, problem in enumerate((few, many)):
-            alone = jb.simulate(rule, problem, seeds=5)
-            np.testing.assert_array_equal(both.isel(problem=place).pulls, alone.pulls)
+    rule = jb.LUCB(epsilon=0.2, delta=0.1, radius=radius)
+    few, many = jb.bernoulli([0.95, 0.2]), jb.bernoulli([0.95, 0.2, 0.1, 0.1])
+    both = jb.sweep(rule, [few, many], seeds=5)
+    for place, problem in enumerate((few, many)):
+        alone = jb.simulate(rule, problem, seeds=5)
+        np.testing.assert_array_equal(both.isel(problem=place).pulls, alone.pulls)
 
 
 UNBOUNDED = [jb.gaussian([0.5, 0.3], 0.1), jb.poisson([1.0, 2.0])]

@@ -174,7 +174,7 @@ def test_the_family_is_the_one_that_the_problem_names(name):
         jb.simulate(jb.TrackAndStop(delta=0.1, stopping="lucb-gap"), problem, seeds=2)
 
 
-@both
+@pytest.mark.parametrize("name", [pytest.param("poisson", marks=pytest.mark.slow), "exponential"])
 def test_track_and_stop_errs_less_than_delta(name):
     """With delta = 0.3: of 400 runs 120 may err, and more than 180 do with probability 1e-10 at most.
 
