@@ -1,6 +1,6 @@
 """The live service: several processes share one experiment, are killed, and decide as one process would.
 
-`JAXBANDITS_LIVE_REWARDS=10000 python -m pytest -m slow -s tests/ask_tell/test_live_service.py` tells 10,000 rewards.
+`python -m pytest -m slow -s tests/ask_tell/test_live_service.py` tells 10,000 rewards, and kills a process 100 times.
 """
 
 import collections
@@ -25,7 +25,7 @@ import pytest
 import jaxbandits as jb
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "live_service"
-REWARDS, PER_KILL, WORKERS = int(os.environ.get("JAXBANDITS_LIVE_REWARDS", "200")), 100, 4
+PER_KILL, WORKERS = 100, 4
 #: Seconds after which the clients give up.
 LONGEST = 3000
 
@@ -142,10 +142,8 @@ class Service:
                 time.sleep(0.05)
 
 
-@pytest.mark.slow
-def test_workers_that_are_killed_decide_as_one_process(tmp_path):
-    pytest.importorskip("fastapi")
-    pytest.importorskip("uvicorn")
+@pytest.mark.parametrize("rewards", [120, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_workers_that_are_killed_decide_as_one_process(rewards, tmp_path):
     path, asked, forgotten = str(tmp_path / "log.sqlite"), {}, set()
     told, repeats, lock = set(), collections.Counter(), threading.Lock()
     service, began = Service(path), time.perf_counter()
@@ -153,7 +151,7 @@ def test_workers_that_are_killed_decide_as_one_process(tmp_path):
     def visit(name):
         """A client: asks, and tells later, in any order, some messages twice."""
         pick, flight = random.Random(name), []
-        while len(told) < REWARDS and time.perf_counter() < began + LONGEST:
+        while len(told) < rewards and time.perf_counter() < began + LONGEST:
             token = f"{name}-{pick.random()}"
             asked[token] = service.send("ask", {"n": pick.randint(1, 4), "token": token}, pick)
             if pick.random() < 0.1:
@@ -194,7 +192,7 @@ def test_workers_that_are_killed_decide_as_one_process(tmp_path):
     ids = [pull["id"] for answer in log.values() for pull in answer]
     assert len(set(ids)) == len(ids)
     np.testing.assert_array_equal(session.pulls.sum(), len(told))
-    assert len(told) >= REWARDS
+    assert len(told) >= rewards
     counts = collections.Counter(pull["arm"] for answer in log.values() for pull in answer if pull["id"] in told)
     assert counts == dict(enumerate(session.pulls.tolist()))
     twice = sum(repeats.values()) - len(repeats)
