@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds
+from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds, GoodArmState
 from jaxbandits.algorithms.protocol import Arms, algorithm
 
 __all__ = ["APTG"]
@@ -31,6 +31,7 @@ class APTG(GoodArmRounds):
         True
     """
 
-    def index(self, arms: Arms) -> jax.Array:
+    def index(self, state: GoodArmState, arms: Arms) -> jax.Array:
         """Return -sqrt(N) |mean - xi|: the arm nearest to the threshold is pulled."""
-        return -jnp.sqrt(arms.pulls) * jnp.abs(arms.mean - self.threshold)
+        del state
+        return -jnp.abs(arms.mean - self.threshold) / arms.inverse_root

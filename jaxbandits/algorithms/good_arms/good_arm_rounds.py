@@ -21,8 +21,9 @@ __all__ = ["GoodArmRounds", "GoodArmState"]
 
 
 class GoodArmState(NamedTuple):
-    """What is decided of each arm."""
+    """What is decided of each arm, and its confidence interval."""
 
+    radius: jax.Array  # float32 (K,): half the width of the interval that decides
     undecided: jax.Array  # bool (K,): the interval of the arm still holds the threshold
     good: jax.Array  # bool (K,): the arm was found to be good
     found_at: jax.Array  # int32 (K,): the number of pulls, of all arms, when a good arm was found; 0 for the others
@@ -48,20 +49,21 @@ class GoodArmRounds(Rule):
     )
 
     @abc.abstractmethod
-    def index(self, arms: Arms) -> jax.Array:
+    def index(self, state: GoodArmState, arms: Arms) -> jax.Array:
         """Return the index of each arm, float32 `(K,)`."""
 
     def init(self, arms: Arms, key: jax.Array) -> GoodArmState:
         """Return what is decided after one pull of every arm."""
         del key
         nothing = jnp.zeros(len(arms), bool)
-        state = GoodArmState(undecided=~nothing, good=nothing, found_at=jnp.zeros(len(arms), jnp.int32))
+        blank = jnp.zeros(len(arms))
+        state = GoodArmState(radius=blank, undecided=~nothing, good=nothing, found_at=blank.astype(jnp.int32))
         return self._decided(state, arms, jnp.arange(len(arms)))
 
     def select(self, state: GoodArmState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the undecided arm with the largest index (Algorithm 1)."""
         del key
-        return jnp.argmax(jnp.where(state.undecided, self.index(arms), -jnp.inf))
+        return jnp.argmax(jnp.where(state.undecided, self.index(state, arms), -jnp.inf))
 
     def update(self, state: GoodArmState, arms: Arms, arm: jax.Array, reward: jax.Array) -> GoodArmState:
         """Return what is decided after a pull; only the pulled arm's interval has changed."""
@@ -80,19 +82,20 @@ class GoodArmRounds(Rule):
 
     def _decided(self, state: GoodArmState, arms: Arms, some: jax.Array) -> GoodArmState:
         """Return the state after some arms, int32 `()` or `(N,)`, were checked (Algorithm 1)."""
-        radius, mean = self.radius(arms)[some], arms.mean[some]
+        radius, mean = self._radius(arms, arms.pulls[some]), arms.mean[some]
         good = state.undecided[some] & (mean - radius >= self.threshold)
         bad = mean + radius < self.threshold
         return GoodArmState(
+            radius=state.radius.at[some].set(radius),
             undecided=state.undecided.at[some].set(state.undecided[some] & ~good & ~bad),
             good=state.good.at[some].set(state.good[some] | good),
             found_at=state.found_at.at[some].set(jnp.where(good, arms.time, state.found_at[some])),
         )
 
-    def radius(self, arms: Arms) -> jax.Array:
-        """Return b sqrt(ln(4 K N^2 / delta) / (2 N)), float32 `(K,)` (eqs. 4, 5)."""
-        level = jnp.log(4.0 * arms.count) - log_of(self.delta) + 2 * jnp.log(arms.pulls)
-        return self.range_of(arms) * jnp.sqrt(level / (2 * arms.pulls))
+    def _radius(self, arms: Arms, pulls: jax.Array) -> jax.Array:
+        """Return b sqrt(ln(4 K N^2 / delta) / (2 N)) of some arms by their pulls N (eqs. 4, 5)."""
+        level = jnp.log(4.0 * arms.count) - log_of(self.delta) + 2 * jnp.log(pulls)
+        return self.range_of(arms) * jnp.sqrt(level / (2 * pulls))
 
     def range_of(self, arms: Arms) -> jax.Array:
         """Return the range of the rewards, float32 `()`."""

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds
+from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds, GoodArmState
 from jaxbandits.algorithms.protocol import Arms, algorithm
 
 __all__ = ["HDoC"]
@@ -31,6 +31,7 @@ class HDoC(GoodArmRounds):
         True
     """
 
-    def index(self, arms: Arms) -> jax.Array:
+    def index(self, state: GoodArmState, arms: Arms) -> jax.Array:
         """Return mean + b sqrt(ln t / (2 N)), t pulls so far (eq. 6)."""
-        return arms.mean + self.range_of(arms) * jnp.sqrt(jnp.log(arms.time) / (2 * arms.pulls))
+        del state
+        return arms.mean + self.range_of(arms) * jnp.sqrt(jnp.log(arms.time) / 2) * arms.inverse_root

@@ -2,7 +2,7 @@
 
 import jax
 
-from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds
+from jaxbandits.algorithms.good_arms.good_arm_rounds import GoodArmRounds, GoodArmState
 from jaxbandits.algorithms.protocol import Arms, algorithm
 
 __all__ = ["LUCBG"]
@@ -29,6 +29,6 @@ class LUCBG(GoodArmRounds):
         True
     """
 
-    def index(self, arms: Arms) -> jax.Array:
+    def index(self, state: GoodArmState, arms: Arms) -> jax.Array:
         """Return the upper confidence bound (eq. 4)."""
-        return arms.mean + self.radius(arms)
+        return arms.mean + state.radius
