@@ -36,8 +36,7 @@ class FurtherPulls:
         more: float64 `(draws,)`, sorted: the pulls of each run after those made so far; infinite where it was
             truncated.
         cap: how many more pulls a run might make.
-        wrong: share of the runs that returned an arm that is worse than the best by more than epsilon, truncated runs
-            included.
+        wrong: share of all runs that ended by themselves with an arm that is worse than the best by more than epsilon.
 
     Example:
         >>> found = jb.plan({"pulls": [90, 90], "successes": [60, 20]}, delta=0.1, rules=["lucb-pp"], draws=19)
@@ -218,8 +217,9 @@ def simulate_rules(
 
             ds = runs.run(rule, runs.cap, report)
             more = np.asarray(ds["pulls"].to_numpy(), np.float64) - runs.made
-            more[stopped_early(ds["status"].to_numpy())] = np.inf
-            wrong = float(np.mean(~ds["correct"].to_numpy()))
+            truncated = stopped_early(ds["status"].to_numpy())
+            more[truncated] = np.inf
+            wrong = float(np.mean(~ds["correct"].to_numpy() & ~truncated))
             found.append(FurtherPulls(label, rule, np.sort(more), runs.cap, wrong))
     return sorted(found, key=lambda one: one.typical)
 

@@ -102,7 +102,7 @@ def _further(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
     )
     budget = [] if plan.budget is None else [f"decided by {count(plan.budget)}"]
     yield [
-        ["rule", "median", "90% interval", *budget, f"decided by {count(first.cap)}", "wrong"],
+        ["rule", "median", "90% interval", *budget, f"decided by {count(first.cap)}", "decided wrongly"],
         *(
             [one.label, _pulls(one.median, one.cap), " to ".join(_pulls(end, one.cap) for end in one.interval),
              *([share(one.decided_by(plan.budget))] if plan.budget is not None else []),
