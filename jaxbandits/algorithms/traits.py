@@ -10,7 +10,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.errors import UsageError, renamed, unknown_name
 
-__all__ = ["ANY", "CRITERIA", "Theorem", "Traits", "answers_of", "judge_of", "tolerance_of", "traits_of"]
+__all__ = ["ANY", "CRITERIA", "Theorem", "Traits", "answers_of", "judge_of", "label_of", "tolerance_of", "traits_of"]
 
 #: For answers of any number of arms.
 ANY = "any"
@@ -91,6 +91,11 @@ class Theorem(NamedTuple):
     formula: Callable[..., jax.Array]
     arguments: tuple[Any, ...]
     source: str
+
+
+def label_of(name: str, settings: Mapping[str, bool | str]) -> str:
+    """Return the label of a variant: the algorithm's name, and the switches and words that are set."""
+    return " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
 
 
 def traits_of(algorithm: object) -> Traits:

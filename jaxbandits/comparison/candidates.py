@@ -4,6 +4,7 @@ import dataclasses
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.algorithms.traits import label_of
 from jaxbandits.comparison.row_limits import RowLimits
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
@@ -26,7 +27,7 @@ def find_candidates(problem: Problem, limits: RowLimits, **known: float) -> tupl
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue
         for settings in cls.variants_on(problem):
-            label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
+            label = label_of(name, settings)
             try:
                 algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
                 own = algorithm.resolved(problem)

@@ -11,6 +11,7 @@ import xarray as xr
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
+from jaxbandits.algorithms.traits import label_of
 from jaxbandits.comparison.compile_ahead import compiling
 from jaxbandits.counts.anytime_confidence import family_settings
 from jaxbandits.engine.driver import Progress
@@ -155,7 +156,7 @@ def suitable_rules(
             given |= family_settings(rewards)  # type: ignore[arg-type]
         reasons: dict[str, str] = {}
         for settings in cls.traits.variants:
-            label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
+            label = label_of(name, settings)
             try:
                 rule = cls(**{**given, **settings})
             except UsageError as reason:  # a setting that does not go with the family

@@ -1,6 +1,7 @@
 """Programs for other numbers of arms are traced once in a call, and anew in the next."""
 
 import collections
+from concurrent.futures import ThreadPoolExecutor
 
 import jax.numpy as jnp
 
@@ -22,6 +23,14 @@ def test_kept_until_the_last_block_ends() -> None:
         assert once("key", make) == 3
         assert once("other", make) == 4
     assert once("key", make) == 5
+
+
+def test_threads_share_nothing() -> None:
+    """What one thread has traced may be older than the code that another one runs."""
+    with traced_once(), ThreadPoolExecutor(1) as pool:
+        assert once("key", lambda: "here") == "here"
+        assert pool.submit(once, "key", lambda: "there").result() == "there"
+        assert once("key", lambda: "later") == "here"
 
 
 def test_a_sweep_traces_a_method_once_for_each_number_of_arms() -> None:
