@@ -22,7 +22,7 @@ from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_des
 
 SPECIFICATION = """
 [[algorithm]]
-name = ["ugape-c", "ttucb"]
+name = ["ugape-c", "lucb"]
 
 [[algorithm]]
 name = "successive-rejects"
@@ -30,21 +30,21 @@ label = "SR"
 budget = { axis = [50, 90] }
 
 [[problem]]
-spec = ["bernoulli:0.7,0.65,0.6", "gaussian:0.9,0.5,0.4,0.3,0.2"]
+spec = ["bernoulli:0.7,0.65,0.6", "linear:n=3"]
 
 [axes]
-accuracy = { epsilon = [0.05, 0.2], delta = [0.1, 0.05] }
+accuracy = { epsilon = [0.1, 0.2], delta = [0.1, 0.05] }
 
 [run]
 seeds = 300
 """
-TOGETHER = jb.zip_axes("accuracy", epsilon=[0.05, 0.2], delta=[0.1, 0.05])
+TOGETHER = jb.zip_axes("accuracy", epsilon=[0.1, 0.2], delta=[0.1, 0.05])
 ALGORITHMS = {
     "ugape-c": jb.UGapEc(**TOGETHER),
-    "ttucb": jb.TTUCB(**TOGETHER),
+    "lucb": jb.LUCB(**TOGETHER),
     "SR": jb.SuccessiveRejects(budget=jb.axis([50, 90])),
 }
-PROBLEMS = [jb.bernoulli([0.7, 0.65, 0.6]), jb.gaussian([0.9, 0.5, 0.4, 0.3, 0.2])]
+PROBLEMS = [jb.bernoulli([0.7, 0.65, 0.6]), jb.linear(n=3)]
 STORE = Path("study.zarr")
 
 
@@ -105,19 +105,19 @@ def test_is_killed_and_resumed_bit_for_bit(kills):
 @pytest.mark.bits
 def test_is_extended_by_an_algorithm_a_problem_and_an_axis_without_running_anything_again():
     assert made(lambda: jb.sweep(chosen("ugape-c"), PROBLEMS[:1], 300, store=STORE)) == 2 * 300
-    assert made(lambda: jb.sweep(chosen("ugape-c", "ttucb"), PROBLEMS[:1], 300, store=STORE)) == 2 * 300
-    assert made(lambda: jb.sweep(chosen("ugape-c", "ttucb"), PROBLEMS, 300, store=STORE)) == 4 * 300
-    both = jb.sweep(chosen("ugape-c", "ttucb"), PROBLEMS, 300, store=STORE)
+    assert made(lambda: jb.sweep(chosen("ugape-c", "lucb"), PROBLEMS[:1], 300, store=STORE)) == 2 * 300
+    assert made(lambda: jb.sweep(chosen("ugape-c", "lucb"), PROBLEMS, 300, store=STORE)) == 4 * 300
+    both = jb.sweep(chosen("ugape-c", "lucb"), PROBLEMS, 300, store=STORE)
     assert both.pulls.dims == ("algorithm", "problem", "accuracy", "seed")
-    assert_same(both, whole(chosen("ugape-c", "ttucb")))
+    assert_same(both, whole(chosen("ugape-c", "lucb")))
     assert made(lambda: jb.sweep(chosen("SR"), PROBLEMS, 300, store=STORE)) == 4 * 300  # alone, with an axis of its own
     assert_same(read_store(STORE), whole())
-    assert read_store(STORE).correct.attrs["answers"] == "m (ugape-c); 1 (ttucb, SR)"
+    assert read_store(STORE).correct.attrs["answers"] == "m (ugape-c, lucb); 1 (SR)"
     assert made(lambda: main(["sweep", "study.toml", "--out", str(STORE), "--resume"])) == 0
-    part = jb.sweep(chosen("ttucb"), PROBLEMS[1:], 100, store=STORE)  # no axis but its own, and fewer seeds
+    part = jb.sweep(chosen("lucb"), PROBLEMS[1:], 100, store=STORE)  # no axis but its own, and fewer seeds
     assert part.pulls.dims == ("algorithm", "problem", "accuracy", "seed")
     np.testing.assert_array_equal(
-        part.pulls, whole().pulls.sel(algorithm=["ttucb"], problem=["gaussian"]).isel(budget=0, seed=slice(100))
+        part.pulls, whole().pulls.sel(algorithm=["lucb"], problem=["linear"]).isel(budget=0, seed=slice(100))
     )
 
 
@@ -127,9 +127,9 @@ def test_parts_fill_one_store_and_stores_are_merged():
         assert main(["sweep", "study.toml", "--out", str(STORE), "--part", f"{number}/2"]) == 0
     assert_same(read_store(STORE), whole())
     jb.sweep(chosen("SR"), PROBLEMS, 300, store="one.zarr")
-    jb.sweep(chosen("ttucb", "ugape-c"), PROBLEMS, 300, store="two.zarr")
+    jb.sweep(chosen("lucb", "ugape-c"), PROBLEMS, 300, store="two.zarr")
     both = jb.merge(["one.zarr", "two.zarr"], store="both.zarr")
-    assert both.algorithm.values.tolist() == ["SR", "ttucb", "ugape-c"]
+    assert both.algorithm.values.tolist() == ["SR", "lucb", "ugape-c"]
     np.testing.assert_array_equal(
         both.pulls.transpose(*whole().pulls.dims).sel(algorithm=list(ALGORITHMS)), whole().pulls
     )
@@ -163,7 +163,7 @@ def test_status_counts_runs_and_not_their_repetitions(capsys):
     assert main(["status", str(STORE)]) == 0
     out = capsys.readouterr().out
     assert "3,600 of 3,600 (100%)" in out
-    assert "ugape-c, ttucb, SR on bernoulli, gaussian" in out
+    assert "ugape-c, lucb, SR on bernoulli, linear" in out
 
 
 @jb.algorithm
@@ -216,8 +216,8 @@ def test_other_code_under_one_class_name_is_refused():
     [
         (jb.UGapEc(**TOGETHER), PROBLEMS, "it has a list of algorithms, and this has one algorithm"),
         (chosen("ugape-c"), PROBLEMS[0], "it has a list of problems, and this has one problem"),
-        ({"ugape-c": jb.UGapEc(epsilon=0.05, delta=0.1)}, PROBLEMS, "algorithm.ugape-c.delta is "),
-        ({"new": jb.TTUCB(**jb.zip_axes("accuracy", epsilon=[1], delta=[0.1]))}, PROBLEMS, "leave a gap at algorithm"),
+        ({"ugape-c": jb.UGapEc(epsilon=0.1, delta=0.1)}, PROBLEMS, "algorithm.ugape-c.delta is "),
+        ({"new": jb.LUCB(**jb.zip_axes("accuracy", epsilon=[1], delta=[0.1]))}, PROBLEMS, "leave a gap at algorithm"),
     ],
 )  # fmt: skip
 def test_another_study_is_refused(algorithm, problem, message):
@@ -229,9 +229,9 @@ def test_another_study_is_refused(algorithm, problem, message):
 
 
 def test_the_specification_of_a_store_is_built_again():
-    jb.sweep(ALGORITHMS, PROBLEMS, 5, store=STORE)
+    jb.sweep(ALGORITHMS, PROBLEMS, 300, store=STORE)
     spec = read_description(STORE).spec
     assert [table["label"] for table in spec["algorithm"]] == list(ALGORITHMS)
     assert json.loads(read_store(STORE).attrs["spec"]) == spec
-    assert count_of_runs(read_description(STORE).layout, done_by_cell(blocks_folder(STORE))) == 3 * 2 * 2 * 5
-    assert_same(jb.repeat(read_store(STORE)), whole(seeds=5))
+    assert count_of_runs(read_description(STORE).layout, done_by_cell(blocks_folder(STORE))) == 3 * 2 * 2 * 300
+    assert_same(jb.repeat(read_store(STORE)), whole())
