@@ -21,6 +21,12 @@ PROBLEMS = {
 }
 #: Of each kind of rule, one: of one pull a step, with a state, in batches, in rounds, by looks.
 EACH_TIME = ("ucb-e", "careless", "halving", "rejects", "race")
+#: Every rule with every problem; each time, each rule with one, and two rules with all.
+RUNS_OF_BITS = [
+    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" and rule not in ("ucb-e", "halving")))
+    for rule in RULES
+    for problem in PROBLEMS
+]
 OUT = ("pulls", "steps", "status", "recommended")
 
 
@@ -36,8 +42,7 @@ def assert_same(runs, others):
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("rule", "problem"), RUNS_OF_BITS)
 def test_a_run_has_its_own_bits(rule, problem):
     """Alone, and with few others and more arms: one program for both of the last, since each is optimised for users."""
     rule, problem = RULES[rule], PROBLEMS[problem]
