@@ -55,7 +55,7 @@ def test_selections_summaries_and_transposed_ones_too(grid):
     ids=["rcb-i", "rcb-air", "successive-elimination", "mab-ppr"],
 )  # fmt: skip
 def test_rates(algorithm, problem, expected):
-    ds = jb.simulate(algorithm, problem, seeds=2, max_pulls=10**6)
+    ds = jb.simulate(algorithm, problem, seeds=2, max_pulls=200_000)
     found = jb.with_theory(ds, "rate")["rate"]
     assert found == pytest.approx(float(expected()), rel=1e-4)
     assert "20" in found.attrs["long_name"]

@@ -15,6 +15,7 @@ PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items
 RUNS = 20
 #: What makes a page's code small, or complete: a text of the page, and what takes its place.
 SMALLER = {
+    "docs/betting.md": {"[0.03, 0.1, 0.25], [3, 24, 99]": "[0.25], [3]"},
     "docs/costs.md": {"[100, 1000, 10_000]": "[4]", "MABPPR(epsilon=0.1,": "MABPPR(epsilon=0.5,", "1000": "150"},
     "docs/gradients.md": {
         "steps=40,": "steps=2, instances=2, seeds=5, held_out=4,",

@@ -28,6 +28,8 @@ Z = stats.norm.isf(LEVEL / 2)
 MEANS = [3.0, 2.0, 1.0]
 BOTH = {"poisson": jb.poisson(MEANS), "exponential": jb.exponential(MEANS)}
 both = pytest.mark.parametrize("name", BOTH)
+#: Where the programs take long to compile.
+one_each_time = pytest.mark.parametrize("name", ["poisson", pytest.param("exponential", marks=pytest.mark.slow)])
 
 
 def sums(problem, count, runs, seed=0):
@@ -148,7 +150,7 @@ def test_moments_of_extreme_means():
     assert np.isinf(BOTH["poisson"].tail_index).all()
 
 
-@both
+@one_each_time
 def test_rules_of_bounded_rewards_ask_for_a_range_and_robust_ones_do_not(name):
     problem = BOTH[name]
     with pytest.raises(
@@ -193,7 +195,7 @@ def divergence(name, p, q):
     return p * np.log(p / q) + q - p if name == "poisson" else np.log(q / p) + p / q - 1
 
 
-@both
+@one_each_time
 def test_lower_bounds_are_those_of_the_law(name):
     """With two arms T* is 1 / max_w of the weighted divergences to the pooled mean: looked for on a grid."""
     problem = getattr(jb, name)([3.0, 2.0])
@@ -211,7 +213,7 @@ def test_lower_bounds_are_those_of_the_law(name):
     assert float(several.formula(*several.arguments)) == pytest.approx(whole, rel=1e-5)
 
 
-@both
+@one_each_time
 def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
     few = ("ugape-c", "track-and-stop", "eb-tc")
     monkeypatch.setattr(candidates, "REGISTRY", {word: candidates.REGISTRY[word] for word in few})
@@ -225,7 +227,7 @@ def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
     assert any("ugape-c (" in reason for reason in found.left_out)
 
 
-@both
+@one_each_time
 def test_command_line_specifications_and_axes(name, capsys):
     parsed = parse_problem(f"{name}:3,2,1")
     np.testing.assert_array_equal(parsed.mean, MEANS)

@@ -82,6 +82,6 @@ def test_the_remainder_of_stirlings_formula():
 
 
 def test_bits_are_the_same_in_batches_of_every_size():
-    whole = np.asarray(rare(*CASES[0], 40))
-    for length in (1, 7, 16):
+    whole = np.asarray(rare(*CASES[0], 16))
+    for length in (1, 7):
         np.testing.assert_array_equal(rare(*CASES[0], length), whole[:length])

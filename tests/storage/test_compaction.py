@@ -22,7 +22,7 @@ from jaxbandits.sweeps.store_status import state_of
 from tests.storage.many_blocks import make_store
 
 STORE = Path("grid.zarr")
-KEEP = ["runs", "summary", "moments"]
+KEEP = ["runs", pytest.param("summary", marks=pytest.mark.slow), "moments"]
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,13 @@ def same(one, other):
 
 
 @pytest.mark.parametrize(
-    ("name", "keep"), [("grid.zarr", "runs"), ("grid.nc", "runs"), ("grid.zarr", "summary"), ("grid.zarr", "moments")]
+    ("name", "keep"),
+    [
+        ("grid.zarr", "runs"),
+        pytest.param("grid.nc", "runs", marks=pytest.mark.slow),
+        pytest.param("grid.zarr", "summary", marks=pytest.mark.slow),
+        ("grid.zarr", "moments"),
+    ],
 )
 def test_nothing_changes_but_the_number_of_blocks(name, keep, small_blocks):
     """Blocks of fewer arms are among them; the arrays stay valid; and the store is extended as before."""
@@ -128,7 +134,7 @@ def test_at_any_moment_all_runs_are_there_once(keep, monkeypatch, small_blocks):
     assert moments > 2 * len(blocks)
 
 
-@pytest.mark.parametrize("keep", ["runs", "summary"])
+@pytest.mark.parametrize("keep", ["runs", pytest.param("summary", marks=pytest.mark.slow)])
 def test_kill_9_loses_nothing(keep):
     """At times of chance; the test above ends the process at each moment in turn."""
     make_store(STORE, blocks=400, keep=keep)
