@@ -79,7 +79,10 @@ from jaxbandits.problems.distributions.bernoulli_and_normal import bernoulli as 
 from jaxbandits.problems.distributions.bernoulli_and_normal import gaussian as gaussian
 from jaxbandits.problems.distributions.beta_and_two_point import beta as beta
 from jaxbandits.problems.distributions.beta_and_two_point import rademacher as rademacher
+from jaxbandits.problems.distributions.categorical_arms import categorical as categorical
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
+from jaxbandits.problems.distributions.mixture_arms import gaussian_mixture as gaussian_mixture
+from jaxbandits.problems.distributions.negative_binomial_arms import negative_binomial as negative_binomial
 from jaxbandits.problems.distributions.poisson_arms import poisson as poisson
 from jaxbandits.problems.instances.crowd_workers import rte_workers as rte_workers
 from jaxbandits.problems.instances.crowd_workers import workers_from_csv as workers_from_csv
@@ -199,6 +202,7 @@ __all__ = [
     "beta",
     "blocks",
     "c_spread",
+    "categorical",
     "click_rates",
     "compact",
     "compare",
@@ -211,12 +215,14 @@ __all__ = [
     "find_best",
     "gabillon",
     "gaussian",
+    "gaussian_mixture",
     "gradients",
     "karnin",
     "linear",
     "log_normal",
     "matrix",
     "merge",
+    "negative_binomial",
     "one_click",
     "one_sparse",
     "parameter",

@@ -13,11 +13,17 @@ from jaxbandits.problems.distributions.beta_and_two_point import Beta as Beta
 from jaxbandits.problems.distributions.beta_and_two_point import TwoPoint as TwoPoint
 from jaxbandits.problems.distributions.beta_and_two_point import beta as beta
 from jaxbandits.problems.distributions.beta_and_two_point import rademacher as rademacher
+from jaxbandits.problems.distributions.categorical_arms import Categorical as Categorical
+from jaxbandits.problems.distributions.categorical_arms import categorical as categorical
 from jaxbandits.problems.distributions.exponential_arms import Exponential as Exponential
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
 from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed as HeavyTailed
 from jaxbandits.problems.distributions.log_normal_and_weibull import LogNormal as LogNormal
 from jaxbandits.problems.distributions.log_normal_and_weibull import Weibull as Weibull
+from jaxbandits.problems.distributions.mixture_arms import GaussianMixture as GaussianMixture
+from jaxbandits.problems.distributions.mixture_arms import gaussian_mixture as gaussian_mixture
+from jaxbandits.problems.distributions.negative_binomial_arms import NegativeBinomial as NegativeBinomial
+from jaxbandits.problems.distributions.negative_binomial_arms import negative_binomial as negative_binomial
 from jaxbandits.problems.distributions.poisson_arms import Poisson as Poisson
 from jaxbandits.problems.distributions.poisson_arms import poisson as poisson
 from jaxbandits.problems.distributions.power_tailed import Pareto as Pareto
@@ -73,13 +79,16 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Blocks",
+    "Categorical",
     "Costs",
     "Empirical",
     "Exponential",
     "Gaussian",
+    "GaussianMixture",
     "HeavyTailed",
     "LogNormal",
     "Matrix",
+    "NegativeBinomial",
     "OneClick",
     "Pareto",
     "Poisson",
@@ -97,6 +106,7 @@ __all__ = [
     "beta",
     "blocks",
     "c_spread",
+    "categorical",
     "click_rates",
     "empirical",
     "empirical_from_csv",
@@ -105,10 +115,12 @@ __all__ = [
     "exponential",
     "gabillon",
     "gaussian",
+    "gaussian_mixture",
     "karnin",
     "linear",
     "log_normal",
     "matrix",
+    "negative_binomial",
     "one_click",
     "one_sparse",
     "pareto",

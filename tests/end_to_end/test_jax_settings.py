@@ -28,8 +28,8 @@ MEANS = [0.8, 0.3, 0.6]
 RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri": {"prices": "unit"}}
 #: One rule of each family each time; all with the slow tests.
 KINDS = (
-    "adaptive-top-k", "beta-top-two", "betting-race", "budgeted-thompson", "hdoc", "mab-ppr", "rcb-air", "sequential-halving",
-    "successive-elimination", "track-and-stop", "ugape-c",
+    "adaptive-top-k", "beta-top-two", "betting-race", "budgeted-thompson", "hdoc", "mab-ppr", "rcb-air",
+    "sequential-halving", "successive-elimination", "track-and-stop", "ugape-c",
 )  # fmt: skip
 KEY = jax.random.key(3)
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)

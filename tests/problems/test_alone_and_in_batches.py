@@ -32,6 +32,9 @@ EXTREME = {
     "weibull": jb.weibull([1.0, 1e-3, 1e3], [0.1, 20.0, 1.0]),
     "poisson": jb.poisson([0.0, 1e-30, 0.3, 9.9999, 10.0, 31.4, 1e7]),
     "exponential": jb.exponential([2e-19, 1.0, 3e14]),
+    "negative binomial": jb.negative_binomial([0.0, 1e-30, 0.3, 25.0, 1e7], [1.0, 1e-3, 0.7, 1e6, 1e-3]),
+    "categorical": jb.categorical([[-1e6, 1e-6, 3.0], [0.0, 1.0, 1e3]], [[1e-9, 0.5, 0.5], [0.999999, 0.0, 0.000001]]),
+    "gaussian mixture": jb.gaussian_mixture([[0.3, 0.7], [1e-6, 1.0]], [1e4, -1.0], [[1e-3, 1e3], [1.0, 1e-6]]),
     "empirical": jb.empirical(TABLE),
     "joint rows": jb.empirical(TABLE, joint=True),
     "matrix": jb.matrix(TABLE),
@@ -88,6 +91,9 @@ def test_a_pull_alone_has_the_bits_of_a_batch(name):
         "gaussian",
         "poisson",
         "exponential",
+        "negative binomial",
+        "categorical",
+        "gaussian mixture",
         "one click",
         pytest.param("blocks", marks=pytest.mark.slow),
         "beta",
@@ -99,7 +105,7 @@ def test_a_sum_alone_has_the_bits_of_a_batch(name):
     random = np.random.default_rng(1)
     count = jnp.asarray(np.broadcast_to(10 ** random.uniform(0, np.log10(most), runs), (problem.arms, runs)), jnp.int32)
     keys, zero = jax.random.split(KEY, runs), jnp.zeros((problem.arms, runs), jnp.int32)
-    wide = jax.tree.map(lambda x: jnp.broadcast_to(x[:, None], (problem.arms, runs)), problem)
+    wide = jax.tree.map(lambda x: jnp.broadcast_to(x[..., None], (*x.shape, runs)), problem)
     batch = jax.jit(wide.sums)(keys, jnp.zeros(runs, jnp.int32), count, zero)
     one = jax.jit(lambda key, count: problem.sums(key, jnp.int32(0), count, jnp.zeros(problem.arms, jnp.int32)))
     for run in range(runs):

@@ -24,6 +24,9 @@ FAMILIES = {
     "rademacher": jb.rademacher([0.0, 0.45, -1.0], [1.0, 0.45, 3.0]),
     "poisson": jb.poisson([0.3, 4.0, 700.0]),
     "exponential": jb.exponential([0.3, 1.0, 500.0]),
+    "negative binomial": jb.negative_binomial([0.5, 4.0, 700.0], [1.0, 0.3, 50.0]),
+    "categorical": jb.categorical([1.0, 2.0, 5.0], [[0.5, 0.25, 0.25], [0.0, 0.9, 0.1], [0.001, 0.0, 0.999]]),
+    "gaussian mixture": jb.gaussian_mixture([[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]], [0.0, 9.0], [1.0, 0.1]),
 }
 LAWS = {
     "gaussian": stats.norm([-2.0, 0.0, 5.0], [0.5, 1.0, 3.0]),
@@ -36,7 +39,7 @@ every_family = pytest.mark.parametrize("name", FAMILIES)
 def sample(problem, draws=DRAWS, seed=0):
     """Rewards `(K, draws)`, one run per draw."""
     keys = jax.random.split(jax.random.key(seed), draws)
-    wide = jax.tree.map(lambda leaf: leaf[:, None], problem)
+    wide = jax.tree.map(lambda leaf: leaf[..., None], problem)
     return np.asarray(jax.jit(lambda keys: wide.rewards(keys, 3))(keys), np.float64)
 
 
@@ -102,7 +105,7 @@ def test_rare_events_come_as_often_as_they_should(p):
 
     @jax.jit
     def ones(keys):
-        wide = jax.tree.map(lambda leaf: leaf[:, None], problem)
+        wide = jax.tree.map(lambda leaf: leaf[..., None], problem)
         start = jnp.zeros((2, runs), jnp.int32)
         return jax.lax.fori_loop(0, pulls, lambda pull, total: total + wide.rewards(keys, pull), start).sum(axis=1)
 
@@ -131,7 +134,7 @@ def test_a_reward_is_an_entry_of_the_table(name):
         arm = jnp.arange(width, dtype=jnp.int32) % 3
         found = one(keys[:width], arm, pulls[:width])
         np.testing.assert_array_equal(found, [table[i, i, i % 3] for i in range(width)])
-    wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (3, 6)), problem)
+    wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[..., None], (*leaf.shape, 6)), problem)
     expected = [[table[i, i, arm] for i in range(6)] for arm in range(3)]
     np.testing.assert_array_equal(jax.jit(wide.rewards)(keys, pulls), expected)
 
@@ -141,7 +144,7 @@ def test_rewards_of_different_pulls_arms_and_runs_are_unrelated(name):
     """Correlations of 20 000 pairs, each at 1e-8."""
     problem = FAMILIES[name]
     keys = jax.random.split(jax.random.key(9), 20_000)
-    wide = jax.tree.map(lambda leaf: leaf[:, None], problem)
+    wide = jax.tree.map(lambda leaf: leaf[..., None], problem)
     table = jax.jit(wide.rewards)
     now, later = (np.asarray(table(keys, pull), np.float64) for pull in (0, 1))
     for one, other in ((now[0], later[0]), (now[0], now[2]), (now[0], later[2]), (now[0, 1:], now[0, :-1])):
@@ -212,6 +215,18 @@ REFUSED = [
     (lambda: jb.gaussian([0.0, -INF]), "finite"),
     (lambda: jb.beta([0.0, 1.0], 1.0), "positive and finite, got 0.0 at arm 0"),
     (lambda: jb.beta([1.0, 1.0], [1.0, -2.0]), "positive and finite, got -2.0 at arm 1"),
+    (lambda: jb.negative_binomial([1.0, 2e7], 1.0), "negative binomial means must be from 0 to 10,000,000, got 2e"),
+    (lambda: jb.negative_binomial([1.0, 2.0], [1.0, 0.0]), "size must be from 0.001 to 1,000,000, got 0.0 at arm 1"),
+    (lambda: jb.categorical([1, 2], [[0.5, 0.6], [0.5, 0.5]]), r"of arm 0 must be at least 0 and add up to 1, got \[0"),
+    (
+        lambda: jb.categorical([1, 2], [[1.5, -0.5], [0.5, 0.5]]),
+        r"of arm 0 must be at least 0 and add up to 1, got \[1",
+    ),
+    (lambda: jb.categorical([1, 2], [0.5, 0.5]), r"must have a row for each of two arms or more, .* got shape \(2,\)"),
+    (lambda: jb.categorical([1, 2, 3], [[0.5, 0.5], [0.5, 0.5]]), r"must be 2 numbers, or 2 x 2, got shape \(3,\)"),
+    (lambda: jb.categorical([1, 1], [[0.5, 0.5], [0.1, 0.9]]), "values must differ, got 1 only"),
+    (lambda: jb.gaussian_mixture([[0.5, 0.5], [1, 0]], [0, INF]), "means must be finite"),
+    (lambda: jb.gaussian_mixture([[0.5, 0.5], [1, 0]], [0, 1], [1, 0]), "sd must be .*positive"),
     (lambda: jb.poisson([1.0, -0.5]), "Poisson means must be from 0 to 10,000,000, .* got -0.5 at arm 1"),
     (lambda: jb.poisson([2e7, 1.0]), "beyond which float32 does not hold every count, got 2e\\+07 at arm 0"),
     (lambda: jb.poisson([1.0, NAN]), "finite, got nan"),
@@ -263,7 +278,8 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,), "karnin": (5,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
-        "poisson": ([1.0, 2.0],), "exponential": ([1.0, 2.0],),
+        "poisson": ([1.0, 2.0],), "exponential": ([1.0, 2.0],), "negative-binomial": ([1.0, 2.0], 1.0),
+        "categorical": ([0, 1, 2], [[0.2, 0.3, 0.5], [1, 0, 0]]), "gaussian-mixture": ([[0.5, 0.5], [1, 0]], [0, 1]),
         "workers": (workers,), "one-click": ([0.1, 0.2],), "blocks": ([0.2, 0.1], 2), "clicks": (clicks,),
         "matrix": (returns,),
     }  # fmt: skip

@@ -1,0 +1,59 @@
+"""Draws of one of several outcomes with given probabilities, and of how often each comes in n draws."""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import fast_min, no_fma
+from jaxbandits.random.binomial_draws import binomial
+from jaxbandits.random.streams import batch_key
+from jaxbandits.random.threefry import open_uniform
+
+__all__ = ["draw_counts", "draw_outcome"]
+
+
+def draw_outcome(word: jax.Array, chances: Sequence[jax.Array]) -> jax.Array:
+    """Draw one of L outcomes.
+
+    Args:
+        word: uint32 `(…)`.
+        chances: L float32 arrays that broadcast with it, the probabilities, which add up to 1.
+
+    Returns:
+        int32 `(…)`, in [0, L). Each probability is right to 2^-24 of it and 2^-32; an outcome of probability 0 does
+        not come.
+    """
+    uniform = open_uniform(word)
+    outcome = jnp.zeros(jnp.broadcast_shapes(word.shape, *(chance.shape for chance in chances)), jnp.int32)
+    for beyond in _tails(chances)[1:]:
+        outcome = outcome + (uniform <= beyond).astype(jnp.int32)
+    return outcome
+
+
+def draw_counts(key: jax.Array, draws: jax.Array, chances: Sequence[jax.Array]) -> list[jax.Array]:
+    """Draw how often each of L outcomes comes: one binomial draw for each but the last.
+
+    Args:
+        key: typed keys, as for `binomial`.
+        draws: int32 `(…)`, at least 0.
+        chances: as for `draw_outcome`.
+
+    Returns:
+        L int32 arrays of the broadcast shape, which add up to `draws`.
+    """
+    tails = _tails(chances)
+    counts = []
+    for number, chance in enumerate(chances[:-1]):
+        share = jnp.where(tails[number + 1] > 0, no_fma(chance * (1 / tails[number])), 1)
+        counts.append(binomial(batch_key(key, jnp.uint32(number)), draws, fast_min(share, jnp.float32(1))))
+        draws = draws - counts[-1]
+    return [*counts, draws]
+
+
+def _tails(chances: Sequence[jax.Array]) -> list[jax.Array]:
+    """Return the probability of each outcome or a later one, added up from the last, which loses no digits."""
+    tails = [chances[-1]]
+    for chance in reversed(chances[:-1]):
+        tails.insert(0, chance + tails[0])
+    return tails
