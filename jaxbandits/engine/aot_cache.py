@@ -5,6 +5,9 @@ most of a command's runs: a program takes 0.5 s with JAX's cache, and 0.1 s as m
 identified before it is traced. The key holds the package's source, JAX and its settings, the structure and types of
 the arguments, and the sizes of the loop. The key is complete only where no code but the package's own can take part.
 So only processes of the command line store programs in this way, never a process that runs a user's Python.
+
+A stored program is a pickle, and a pickle of someone else could run any code. So programs are stored and read only in
+a folder that belongs to the user and in which nobody else may write.
 """
 
 import contextlib
@@ -13,6 +16,7 @@ import hashlib
 import os
 import pickle
 import re
+import stat
 import sys
 import threading
 import time
@@ -113,7 +117,7 @@ def _made(
         compiled: jax.stages.Compiled = function.trace(*arguments, settings=settings).lower().compile()
     content = pickle.dumps(serialize_executable.serialize(compiled))
     with contextlib.suppress(OSError):  # a full disk: the program still runs
-        place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(place, hashlib.sha256(content).digest() + content)
         _make_room(place.parent)
     return compiled
@@ -146,10 +150,16 @@ def _make_room(folder: Path) -> None:
 
 def _place(cells: Cells, settings: Settings) -> Path | None:
     """Return the file of a program; None where it is not stored. The other arguments follow from these."""
-    folder = chosen_folder()
+    chosen = chosen_folder()
+    folder = None if chosen is None else chosen / "machine-code"
     devices = list(settings.mesh.devices.flat)
     # On CPU only: whether another platform's machine code can be loaded again has not been tried.
-    if folder is None or devices != jax.local_devices()[: len(devices)] or devices[0].platform != "cpu":
+    if (
+        folder is None
+        or not _is_own(folder)
+        or devices != jax.local_devices()[: len(devices)]
+        or devices[0].platform != "cpu"
+    ):
         return None
     leaves, structure = jax.tree.flatten(cells)
     try:
@@ -163,7 +173,20 @@ def _place(cells: Cells, settings: Settings) -> Path | None:
         lowering(), str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes, metrics,
     ))  # fmt: skip
     # An object's address does not identify its behaviour.
-    return None if " at 0x" in told else folder / "machine-code" / hashlib.sha256(told.encode()).hexdigest()
+    return None if " at 0x" in told else folder / hashlib.sha256(told.encode()).hexdigest()
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder, if it is there, belongs to the user, and nobody else may write in it."""
+    if not hasattr(os, "getuid"):  # Windows, where a user's cache folder is the user's
+        return True
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @functools.cache

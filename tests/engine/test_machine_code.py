@@ -102,6 +102,15 @@ def test_what_only_its_address_tells_is_in_no_program_that_is_kept(place):
     assert place(jb.Uniform(budget=10), successor=jax.tree_util.Partial(lambda: 0)) is None
 
 
+def test_nothing_is_read_from_a_folder_in_which_others_may_write(place, tmp_path):
+    folder = place(jb.UGapEc(epsilon=0.2, delta=0.1)).parent
+    folder.mkdir(mode=0o700)
+    assert place(jb.UGapEc(epsilon=0.2, delta=0.1)) is not None
+    for mode in (0o770, 0o707):
+        folder.chmod(mode)
+        assert place(jb.UGapEc(epsilon=0.2, delta=0.1)) is None
+
+
 def test_another_source_is_another_program(tmp_path, monkeypatch):
     (tmp_path / "module.py").write_text("1")
     monkeypatch.setattr(kept, "_PACKAGE", tmp_path)
