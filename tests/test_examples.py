@@ -13,6 +13,9 @@ import jaxbandits as jb
 FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
 #: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
 ON_A_PAGE = {"register_problem"}
+#: The algorithms whose examples run each time, one of a family; those of all run with the slow tests.
+OFTEN = {"AdaptiveTopK", "MABPPR", "RCBAIR", "SuccessiveElimination", "TrackAndStop", "UGapEc"}
+SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -26,7 +29,7 @@ def public():
     }
 
 
-@pytest.mark.parametrize("name", public())
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SELDOM)) for n in public()])
 def test_the_example_of_a_public_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
     text = inspect.getdoc(public()[name])

@@ -4,6 +4,7 @@ After a change of a registry: `python tests/test_generated.py`.
 """
 
 import dataclasses
+import functools
 import importlib
 import importlib.metadata
 import inspect
@@ -68,6 +69,7 @@ def problem_table():
     return "\n".join(lines)
 
 
+@functools.cache
 def written_pages():
     """Return the pages that the documentation writes from the registries."""
     with pytest.MonkeyPatch.context() as patch:
