@@ -29,6 +29,9 @@ from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejec
 from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
+from jaxbandits.algorithms.indifference_zone.kn import KN as KN
+from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
+from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -80,6 +83,7 @@ from jaxbandits.problems.distributions.bernoulli_and_normal import gaussian as g
 from jaxbandits.problems.distributions.beta_and_two_point import beta as beta
 from jaxbandits.problems.distributions.beta_and_two_point import rademacher as rademacher
 from jaxbandits.problems.distributions.categorical_arms import categorical as categorical
+from jaxbandits.problems.distributions.correlated_normal import correlated_gaussian as correlated_gaussian
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
 from jaxbandits.problems.distributions.mixture_arms import gaussian_mixture as gaussian_mixture
 from jaxbandits.problems.distributions.negative_binomial_arms import negative_binomial as negative_binomial
@@ -140,6 +144,7 @@ __all__ = [
     "EBTC",
     "EBTCI",
     "KLLUCB",
+    "KN",
     "KUBE",
     "LUCB",
     "LUCBG",
@@ -173,6 +178,7 @@ __all__ = [
     "HoeffdingRace",
     "ImprovedTopK",
     "KLRace",
+    "KNPlusPlus",
     "LUCBPlusPlus",
     "LilUCB",
     "MedianElimination",
@@ -181,6 +187,7 @@ __all__ = [
     "PairedRace",
     "Problem",
     "Progress",
+    "Rinott",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",
@@ -206,6 +213,7 @@ __all__ = [
     "click_rates",
     "compact",
     "compare",
+    "correlated_gaussian",
     "difference",
     "empirical",
     "empirical_from_csv",

@@ -26,6 +26,9 @@ from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejec
 from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
+from jaxbandits.algorithms.indifference_zone.kn import KN as KN
+from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
+from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -58,6 +61,7 @@ __all__ = [
     "EBTC",
     "EBTCI",
     "KLLUCB",
+    "KN",
     "KUBE",
     "LUCB",
     "LUCBG",
@@ -86,11 +90,13 @@ __all__ = [
     "HoeffdingRace",
     "ImprovedTopK",
     "KLRace",
+    "KNPlusPlus",
     "LUCBPlusPlus",
     "LilUCB",
     "MedianElimination",
     "OptMAI",
     "PairedRace",
+    "Rinott",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",

@@ -9,6 +9,7 @@ _FURTHER = {
     "Blocks": "tables.joint_pulls:Blocks",
     "Categorical": "distributions.categorical_arms:Categorical",
     "Costs": "pull_costs:Costs",
+    "CorrelatedGaussian": "distributions.correlated_normal:CorrelatedGaussian",
     "Empirical": "tables.empirical_arms:Empirical",
     "Exponential": "distributions.exponential_arms:Exponential",
     "Gaussian": "distributions.bernoulli_and_normal:Gaussian",

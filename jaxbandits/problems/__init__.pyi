@@ -15,6 +15,8 @@ from jaxbandits.problems.distributions.beta_and_two_point import beta as beta
 from jaxbandits.problems.distributions.beta_and_two_point import rademacher as rademacher
 from jaxbandits.problems.distributions.categorical_arms import Categorical as Categorical
 from jaxbandits.problems.distributions.categorical_arms import categorical as categorical
+from jaxbandits.problems.distributions.correlated_normal import CorrelatedGaussian as CorrelatedGaussian
+from jaxbandits.problems.distributions.correlated_normal import correlated_gaussian as correlated_gaussian
 from jaxbandits.problems.distributions.exponential_arms import Exponential as Exponential
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
 from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed as HeavyTailed
@@ -80,6 +82,7 @@ __all__ = [
     "Beta",
     "Blocks",
     "Categorical",
+    "CorrelatedGaussian",
     "Costs",
     "Empirical",
     "Exponential",
@@ -108,6 +111,7 @@ __all__ = [
     "c_spread",
     "categorical",
     "click_rates",
+    "correlated_gaussian",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",

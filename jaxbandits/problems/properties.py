@@ -159,6 +159,11 @@ class Facts(abc.ABC):
         return -np.inf
 
     @property
+    def common_random_numbers(self) -> bool:
+        """Return whether the n-th pulls of all arms use the same random numbers, or read the same item."""
+        return False
+
+    @property
     def correlation(self) -> float:
         """Return V >= 1 with Var(X_A) <= V E X_A for the sum X_A of a joint pull of any set A of arms.
 

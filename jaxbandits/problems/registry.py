@@ -14,6 +14,7 @@ REGISTRY = Registry(
     {
         "bernoulli": "distributions.bernoulli_and_normal:bernoulli",
         "gaussian": "distributions.bernoulli_and_normal:gaussian",
+        "correlated-gaussian": "distributions.correlated_normal:correlated_gaussian",
         "poisson": "distributions.poisson_arms:poisson",
         "exponential": "distributions.exponential_arms:exponential",
         "negative-binomial": "distributions.negative_binomial_arms:negative_binomial",

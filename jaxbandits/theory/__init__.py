@@ -78,6 +78,7 @@ from jaxbandits.theory.heavy_tails_bounds import (
     sr_tea_error_bound,
     sr_tea_threshold,
 )
+from jaxbandits.theory.indifference_zone import rinott_constant
 from jaxbandits.theory.infinite_arms import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
 from jaxbandits.theory.kl_lucb_bounds import chernoff_information, kl_lucb_pulls_bound
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
@@ -204,6 +205,7 @@ __all__ = [
     "regret_exponent",
     "reservoir_arms",
     "reservoir_arms_exponent",
+    "rinott_constant",
     "sar_error_bound",
     "se_ea_pulls_bound",
     "se_tea_pulls_bound",

@@ -73,6 +73,11 @@ class Empirical(Problem):
         return float(np.min(np.asarray(self.table)))
 
     @property
+    def common_random_numbers(self) -> bool:
+        """Return whether arms share their rows."""
+        return self.joint
+
+    @property
     def correlation(self) -> float:
         """Return the table's correlation where arms share their rows, else 1."""
         return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0

@@ -120,6 +120,11 @@ class Matrix(_Scores):
     choices = ("paired", "gaps")
 
     @property
+    def common_random_numbers(self) -> bool:
+        """Return whether candidates read the same items in the same order."""
+        return self.paired
+
+    @property
     def correlation(self) -> float:
         """Return the correlation of the items that all candidates have, if paired and there are two or more; else 1."""
         table = np.asarray(self.table, np.float64).T
