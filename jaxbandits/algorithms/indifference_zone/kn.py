@@ -24,7 +24,7 @@ class _State(NamedTuple):
     number: jax.Array  # int32 (): n, pulls of each active arm
     active: jax.Array  # bool (K,)
     variance: jax.Array  # float32 (K, K): S_il^2, of the differences of two arms' rewards
-    ended: jax.Array  # bool ()
+    tied: jax.Array  # bool (): no W is above 0, so that the arms that are left have the same mean
 
 
 @algorithm
@@ -37,8 +37,8 @@ class KN(ZoneRule):
 
     S_il^2 is the variance of the differences of their first n0 rewards. So rewards may be correlated: with common random
     numbers (`jb.correlated_gaussian`, or tables whose arms share rows) differences vary less, and W is narrower. W
-    reaches 0, so that a run ends; here it ends as soon as no two active arms have a W above 0. The triangle of W is the
-    paper's with c = 1, which it recommends.
+    reaches 0, so that one arm is left in the end, or several with the same mean. The triangle of W is the paper's with
+    c = 1, which it recommends.
 
     The best arm is selected with probability at least 1 - delta, if rewards are normal and it leads all others by
     epsilon or more.
@@ -83,26 +83,28 @@ class KN(ZoneRule):
         used = self.rounds_of_variance(n)
         degrees = jnp.maximum(used - 1, 1).astype(jnp.float32)
         # Welford (1962): the difference from its mean after this round, whose square counts n / (n - 1) times.
-        off = sums - arms.mean
-        fresh = (degrees + 1) / degrees * (off - off[:, None]) ** 2
-        variance = state.variance + jnp.where((used == n) & (n > 1), (fresh - state.variance) / degrees, 0)
+        off, share = sums - arms.mean, jnp.where((used == n) & (n > 1), 1 / degrees, 0)
+        apart = off - off[:, None]  # a product of itself: XLA:CPU makes a loop of its own of a power
+        variance = state.variance + share * ((degrees + 1) / degrees * apart * apart - state.variance)
 
         level = jnp.log((arms.count - 1) / 2.0) - log_of(self.delta)  # ln((K - 1) / (2 delta))
         h_squared = degrees * jnp.expm1(2 * level / degrees)
-        width = jnp.maximum(h_squared * variance / (2 * n * self.epsilon) - self.epsilon / 2, 0)
-        beaten = jnp.any(state.active & (arms.mean - arms.mean[:, None] > width), axis=1)
-        active = state.active & ~((n >= self.n0) & beaten)
-        undecided = jnp.any(active & active[:, None] & (width > 0))
-        return _State(n, active, variance, (n >= self.n0) & ~undecided)
+        width = jnp.maximum(h_squared / (2 * n * self.epsilon) * variance - self.epsilon / 2, 0)
+        # Of each pair: 2 if the first arm is beaten, 1 if that may still happen, 0 if it cannot. One maximum of all.
+        beaten = jnp.where(arms.mean - arms.mean[:, None] > width, 2, jnp.where(width > 0, 1, 0))
+        worst = jnp.max(jnp.where(state.active, beaten, 0), axis=1)
+        looks = n >= self.n0
+        active = state.active & ~(looks & (worst == 2))
+        return _State(n, active, variance, looks & ~jnp.any(active & (worst == 1)))
 
     def rounds_of_variance(self, n: jax.Array) -> jax.Array:
         """Return how many of n rounds the variances are estimated from, int32 `()`: the first n0."""
         return jnp.minimum(n, self.n0)
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
-        """Return whether no two active arms can still be told apart by epsilon."""
+        """Return whether one arm is left, or only arms with the same mean."""
         del arms
-        return state.ended
+        return state.tied | (jnp.sum(state.active) == 1)
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """Return the active arm with the largest mean."""
