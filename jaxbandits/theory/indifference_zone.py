@@ -1,6 +1,7 @@
 """Rinott's constant: how many pulls a second stage needs, for normal rewards with unknown and unequal variances.
 
-Rinott (1978), "On two-stage selection procedures and related probability-inequalities", Communications in Statistics A7.
+Rinott (1978), "On two-stage selection procedures and related probability-inequalities", Communications in Statistics -
+Theory and Methods 7.
 """
 
 import functools
@@ -11,7 +12,7 @@ from jaxbandits.checks import Rule, number, whole
 
 __all__ = ["rinott_constant"]
 
-# The smallest delta, the mass of a chi-square law that the grid leaves out at each end, and the grid's step at 1 degree.
+# The smallest delta, the mass of a chi-square law that the grid leaves out at each end, and its step at 1 degree.
 _LEAST, _CUT, _STEP = 1e-12, 1e-16, 0.25
 
 

@@ -91,6 +91,8 @@ def cases():
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional if n not in ranges}}
         if cls is jb.MABPPR:
             given, settings = PPR, {"": {"slots": 12}}
+        if cls is jb.Rinott:  # filled in before a run, too
+            given |= {"h": VALUES["a"], "n0": 5}
         if "beta" in optional:  # the reservoir's, filled in before a run
             given |= {"beta": VALUES["beta"]}
             settings.pop("beta")

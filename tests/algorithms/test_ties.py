@@ -83,6 +83,9 @@ CASES = {
     "lucb-pp": [jb.LUCBPlusPlus(epsilon=1.2, delta=0.4), jb.LUCBPlusPlus(epsilon=1.2, delta=0.4, m=2)],
     "lil-ucb": [jb.LilUCB(delta=0.4, b=0.2), jb.LilUCB(delta=0.4, heuristic=True, b=0.2)],
     "kl-race": [jb.KLRace(epsilon=0.9, delta=0.9)],
+    "kn": [jb.KN(epsilon=0.8, delta=0.6, n0=3)],
+    "kn-pp": [jb.KNPlusPlus(epsilon=0.8, delta=0.6, n0=3)],
+    "rinott": [jb.Rinott(epsilon=0.8, delta=0.7, n0=4)],
     "paired-race": [jb.PairedRace(epsilon=0.9, delta=0.9)],
 }
 CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}

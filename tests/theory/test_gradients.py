@@ -136,7 +136,7 @@ TYPICAL = {"h_epsilon", "kl_bernoulli", "median_of_means_radius", "ppr_cost_boun
 #: Whole numbers, whose derivative is 0 wherever they have one; a report; an optimiser on the host.
 NO_DERIVATIVE = {
     "exchangeable_arms", "median_elimination_pulls", "ppr_conditions", "ppr_constants", "pseudo_stopping_time",
-    "rcb_enough_pulls", "reservoir_arms",
+    "rcb_enough_pulls", "reservoir_arms", "rinott_constant",
 }  # fmt: skip
 
 

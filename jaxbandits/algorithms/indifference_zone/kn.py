@@ -33,12 +33,13 @@ class KN(ZoneRule):
 
     After n >= n0 rounds arm i leaves if mean_i < mean_l - W for an active arm l, with
 
-        W = max(0, h^2 S_il^2 / (2 n epsilon) - epsilon / 2),    h^2 = (n0 - 1) ((2 delta / (K - 1))^(-2 / (n0 - 1)) - 1).
+        W = max(0, h^2 S_il^2 / (2 n epsilon) - epsilon / 2),
+        h^2 = (n0 - 1) ((2 delta / (K - 1))^(-2 / (n0 - 1)) - 1).
 
-    S_il^2 is the variance of the differences of their first n0 rewards. So rewards may be correlated: with common random
-    numbers (`jb.correlated_gaussian`, or tables whose arms share rows) differences vary less, and W is narrower. W
-    reaches 0, so that one arm is left in the end, or several with the same mean. The triangle of W is the paper's with
-    c = 1, which it recommends.
+    S_il^2 is the variance of the differences of their first n0 rewards. So rewards may be correlated: with common
+    random numbers (`jb.correlated_gaussian`, or tables whose arms share rows) differences vary less, and W is narrower.
+    W reaches 0, so that one arm is left in the end, or several with the same mean. The triangle of W is the paper's
+    with c = 1.
 
     The best arm is selected with probability at least 1 - delta, if rewards are normal and it leads all others by
     epsilon or more.

@@ -111,15 +111,15 @@ class Gaussian(Problem):
 
     location: jax.Array
     sd: jax.Array
-    parameters = ("location", "sd")
-    written = ("gaussian", "means", "sd")
+    parameters: ClassVar[tuple[str, ...]] = ("location", "sd")
+    written: ClassVar[tuple[str, ...]] = ("gaussian", "means", "sd")
     mean_is = "location"
-    scored = ("location", "sd")
+    scored: ClassVar[tuple[str, ...]] = ("location", "sd")
     sub_gaussian = True
     normal = True
 
     @property
-    def bound_law(self) -> tuple[str, float | np.ndarray]:
+    def bound_law(self) -> tuple[str, float | np.ndarray] | None:
         """Return the normal law."""
         sd = np.asarray(self.sd)
         return "gaussian", float(sd[0]) if np.ptp(sd) == 0 else sd

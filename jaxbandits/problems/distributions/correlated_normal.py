@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
@@ -24,7 +25,7 @@ __all__ = ["CorrelatedGaussian", "correlated_gaussian"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class CorrelatedGaussian(Gaussian):
-    """Normal rewards with a common part: mu + sd (sqrt(c) Z + sqrt(1 - c) E), with one Z for the n-th pulls of all arms.
+    """Normal rewards with a common part, mu + sd (sqrt(c) Z + sqrt(1 - c) E): the n-th pulls of all arms have one Z.
 
     Attributes:
         location: float32 `(K, …)`, mu.
@@ -43,7 +44,7 @@ class CorrelatedGaussian(Gaussian):
     sums = Problem.sums  # entry by entry, since arms with other counts share some of them
 
     @property
-    def bound_law(self) -> None:
+    def bound_law(self) -> tuple[str, float | np.ndarray] | None:
         """Return None: the reward of a pull depends on rewards of other arms."""
         return None
 
