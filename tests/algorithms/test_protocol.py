@@ -43,6 +43,7 @@ VALUES = {
     "scale": np.linspace(0.1, 0.4, RUNS),
     "resamplings": np.asarray([1, 2, 3, 4, 5, 6]),
     "beta": np.linspace(0.6, 0.9, RUNS),
+    "n0": np.asarray([2, 3, 5, 9, 12, 6]),
 }
 # All that MAB-PPR fills in before a run. Sizes are small, and every run reaches its final round.
 PPR = {
