@@ -114,7 +114,7 @@ class KN(ZoneRule):
 
 @algorithm
 class KNPlusPlus(KN):
-    """KN with variances, and h, that are estimated anew in every round.
+    """KN with variances, and h, that are estimated again in every round.
 
     A poor estimate of the first rounds does not last: fewer pulls than KN, most of all if n0 is small. The best arm is
     selected with probability at least 1 - delta in the limit of small epsilon. With few first rounds it errs more
