@@ -74,6 +74,16 @@ class Rinott(ZoneRule):
         h = theory.rinott_constant(problem.arms, self.n0, self.delta) if self.h is None else self.h
         return dataclasses.replace(new, h=h)
 
+    def check_live(self) -> None:
+        """Check also that h is given: a session does not know the number of arms when it fills in defaults.
+
+        Raises:
+            UsageError: it is not.
+        """
+        super().check_live()
+        if self.h is None:
+            raise UsageError("Rinott: give h=jb.theory.rinott_constant(arms, n0, delta) in a live experiment")
+
     def init(self, arms: Arms, key: jax.Array) -> jax.Array:
         """Return how often each arm is to be pulled in all, int32 `(K,)`: n0 before the variances are known."""
         del key

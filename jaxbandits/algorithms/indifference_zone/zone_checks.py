@@ -33,11 +33,14 @@ class ZoneRule(Rule):
             raise UsageError(f"{name}: n0 must be at least 2 for an empirical variance, got {least}")
 
     def check_suitable(self, problem: Problem, m: float) -> None:
-        """Check also that rewards are normal.
+        """Check also that rewards are normal, and that the best arm leads by epsilon.
 
         Raises:
-            UsageError: they are not, or m is not 1.
+            UsageError: it does not, rewards are not normal, or m is not 1.
         """
         super().check_suitable(problem, m)
         if not problem.normal:
             raise UsageError("its guarantee is for normal rewards")
+        second, first = np.sort(np.asarray(problem.mean, np.float64))[-2:]
+        if first - second < self.epsilon * (1 - 1e-6):  # float32 means
+            raise UsageError(f"its guarantee is for a best arm that leads by epsilon, and the lead is {first - second:g}")
