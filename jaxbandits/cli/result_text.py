@@ -15,7 +15,7 @@ from jaxbandits.report.text_tables import text_table
 __all__ = ["json_of", "moments", "run_statistics", "settled", "statistics"]
 
 #: Counts that are shown beside the pulls, where there are any.
-_BESIDE_PULLS = ("told", "elapsed", "evaluations")
+_BESIDE_PULLS = ("told", "elapsed", "rounds", "evaluations")
 
 
 def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
         return found if np.isfinite(found) else None
 
     seconds = max(dataset.attrs["seconds"], 1e-9)
-    in_flight = {f"mean_{name}": number(f"{name}_mean") for name in ("told", "elapsed") if name in dataset}
+    in_flight = {f"mean_{name}": number(f"{name}_mean") for name in _BESIDE_PULLS[:3] if name in dataset}
     return in_flight | {
         "runs": int(known["runs"]),
         "mean_pulls": number("pulls_mean"),

@@ -29,18 +29,19 @@ class Waited(NamedTuple):
 
     pulls: UInt64  # (…): pulls that the platform could have made meanwhile
     since: jax.Array  # int32 (…): pulls, or rounds, at the end of the last request
+    requests: jax.Array  # int32 (…): requests so far
 
     @classmethod
     def none(cls, shape: tuple[int, ...]) -> Self:
         """Return no time for runs of a shape."""
         nothing = jnp.zeros(shape, jnp.int32)
-        return cls(UInt64.of(nothing), nothing)
+        return cls(UInt64.of(nothing), nothing, nothing)
 
     def plus(self, flight: Flight, pulls: jax.Array, times: jax.Array, since: jax.Array) -> Self:
         """Return the time after some requests of as many pulls each, int32 `(…)` both."""
         rest = lax.rem(pulls, flight.batch)
         idle = jnp.where(rest > 0, flight.batch - rest, 0) + flight.least
-        return type(self)(self.pulls.plus(UInt64.product(idle, times)), since)
+        return type(self)(self.pulls.plus(UInt64.product(idle, times)), since, self.requests + times)
 
 
 @pytree
@@ -67,7 +68,7 @@ class WaitingRule(MappedRule):
     def journey(self, state: RuleState) -> Journey:
         """Return what the runs report beside their pulls."""
         made = UInt64.of(state.time) if state.spent is None else state.spent.pulls
-        return Journey(made, made.plus(state.waited.pulls))
+        return Journey(made, made.plus(state.waited.pulls), state.waited.requests)
 
 
 @pytree
@@ -92,4 +93,4 @@ class WaitingElimination(EliminationRule):
     def journey(self, state: EliminationState) -> Journey:
         """Return what the runs report beside their pulls."""
         made = UInt64.of(state.time)
-        return Journey(made, made.plus(state.waited.pulls))
+        return Journey(made, made.plus(state.waited.pulls), state.waited.requests)

@@ -36,7 +36,9 @@ QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 #: Not metrics: verdicts, and a mark.
 FLAGS = frozenset({"correct", "status", "wrong_size"})
 #: Metrics that only grow in a run: where runs were truncated, their means are lower bounds.
-GROWING = frozenset({"pulls", "joint_pulls", "told", "elapsed", "evaluations", "cost", "paid", "reward", "steps"})
+GROWING = frozenset(
+    {"pulls", "joint_pulls", "told", "elapsed", "rounds", "evaluations", "cost", "paid", "reward", "steps"}
+)
 #: The metric that `max_pulls` limits: a truncated run has more than every run that ended.
 LIMITED = "pulls"
 PER_ARM = frozenset({"arm", "bandit"})

@@ -74,6 +74,11 @@ class RunTable:
         return None if self.rows.journey is None else self.rows.journey.elapsed.to_numpy()
 
     @property
+    def rounds(self) -> np.ndarray | None:
+        """Return how often runs on a platform waited for all their rewards, int32 `(N,)`; None for single pulls."""
+        return None if self.rows.journey is None else self.rows.journey.rounds
+
+    @property
     def reward_regret(self) -> np.ndarray | None:
         """Return the best ratio times the budget, minus the reward collected, float64 `(N,)`."""
         collected = self.rows.account.reward
@@ -138,6 +143,9 @@ METRICS: dict[str, MetricSpec] = {
     "elapsed": MetricSpec(
         np.float64, "pulls", "time of the run, in pulls that the platform had time for", lambda seen: seen.elapsed,
         empty=np.nan,
+    ),
+    "rounds": MetricSpec(
+        np.float64, "rounds", "times that the run waited for all its rewards", lambda seen: seen.rounds, empty=np.nan
     ),
     "paid": MetricSpec(
         np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan

@@ -93,7 +93,7 @@ def test_what_has_no_guarantee_is_refused():
         jb.simulate(jb.KN(epsilon=0.5, delta=0.1, n0=1), normal, 2)
     with pytest.raises(jb.UsageError, match=r"delta must be below 1 - 1/K = 0\.5, got 0\.5"):
         jb.simulate(jb.KN(epsilon=0.5, delta=0.5), normal, 2)
-    with pytest.raises(jb.UsageError, match="give h=jb.theory.rinott_constant"):
+    with pytest.raises(jb.UsageError, match=r"give h=jb\.theory\.rinott_constant"):
         jb.AskTell(rule, arms=2)
     with pytest.raises(jb.UsageError, match="normal rewards"):
         rule.check_suitable(jb.bernoulli([0.5, 0.4]), 1)

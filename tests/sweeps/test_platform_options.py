@@ -38,6 +38,7 @@ def test_the_options_are_axes_that_are_repeated_and_kept_in_a_store(tmp_path):
     np.testing.assert_array_equal(stored.elapsed.to_numpy(), ds.elapsed.to_numpy())
     np.testing.assert_array_equal(ds.elapsed.sel(batch=1) - ds.pulls.sel(batch=1), [[0] * 5, [2 * 25] * 5])
     np.testing.assert_array_equal(ds.told, ds.pulls)
+    np.testing.assert_array_equal(ds.rounds, np.full((2, 2, 5), 2))
     assert float(jb.summary(ds).elapsed_mean.sel(batch=1, waits=0)) == ds.pulls.sel(batch=1, waits=0).mean()
     with pytest.raises(jb.UsageError, match="delay"):
         jb.sweep(RULE, PROBLEM, 5, batch=options["batch"], delay=3, store=tmp_path / "runs.zarr")

@@ -43,4 +43,6 @@ class ZoneRule(Rule):
             raise UsageError("its guarantee is for normal rewards")
         second, first = np.sort(np.asarray(problem.mean, np.float64))[-2:]
         if first - second < self.epsilon * (1 - 1e-6):  # float32 means
-            raise UsageError(f"its guarantee is for a best arm that leads by epsilon, and the lead is {first - second:g}")
+            raise UsageError(
+                f"its guarantee is for a best arm that leads by epsilon, and the lead is {first - second:g}"
+            )
