@@ -76,7 +76,8 @@ class RunTable:
     @property
     def rounds(self) -> np.ndarray | None:
         """Return how often runs on a platform waited for all their rewards, int32 `(N,)`; None for single pulls."""
-        return None if self.rows.journey is None else self.rows.journey.rounds
+        rounds = None if self.rows.journey is None else self.rows.journey.rounds
+        return None if rounds is None else np.asarray(rounds)
 
     @property
     def reward_regret(self) -> np.ndarray | None:
