@@ -5,6 +5,7 @@ import math
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 
 import jaxbandits as jb
 from tests.reward_tables import reward_table
@@ -100,3 +101,33 @@ def test_what_has_no_guarantee_is_refused():
     rule.check_suitable(jb.gaussian([0.8, 0.3]), 1)
     with pytest.raises(jb.UsageError, match=r"the lead is 0\.4"):
         rule.check_suitable(jb.gaussian([0.4, 0.0, -3.0]), 1)
+
+
+@pytest.mark.slow
+def test_rinott_pulls_as_often_as_the_law_of_its_variances_says():
+    """The mean is exact, from a chi-square law; false alarm below 1e-6. One arm mostly has its n0 pulls and no more."""
+    sd, n0, h, runs = np.asarray([0.2, 1.0, 2.0]), 6, 2.9, 40_000
+    each = {"each": lambda problem, state, answer: state.pulls}
+    ds = jb.simulate(
+        jb.Rinott(epsilon=0.7, delta=0.1, n0=n0, h=h), jb.gaussian([1.0, 0.5, 0.0], sd), runs, metrics=each
+    )
+    number = np.arange(n0, 5000)[:, None]  # E N = n0 + sum over n >= n0 of P(N > n)
+    exact = n0 + stats.chi2.sf(number * (n0 - 1) / (h * sd / 0.7) ** 2, n0 - 1).sum(axis=0)
+    error = ds.each.std("seed").values / np.sqrt(runs)
+    assert (np.abs(ds.each.mean("seed").values - exact) < 5 * error + 1e-6).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "updates"), [(jb.KN, False), (jb.KNPlusPlus, True)])
+def test_kn_has_the_law_of_an_independent_program_where_sums_are_drawn(rule, updates):
+    """Pulls and wrong answers on independent arms, within 4.5 standard errors of the difference."""
+    means, sd, runs = np.asarray([0.5, 0.0, 0.0, -0.2]), np.asarray([1.0, 2.0, 0.5, 1.0]), 1500
+    ds = jb.simulate(rule(epsilon=0.5, delta=0.2, n0=8), jb.gaussian(means, sd), 20_000)
+    rng, pulls, wrong = np.random.default_rng(5), [], []
+    for _ in range(runs):
+        made, answer, _ = kn(rng.normal(means, sd, size=(1500, 4)), 0.5, 0.2, 8, updates=updates)
+        pulls.append(made.sum())
+        wrong.append(answer != 0)
+    for ours, theirs in [(ds.pulls.values, pulls), (~ds.recommended.values[:, 0], wrong)]:
+        error = np.sqrt(np.var(ours) / len(ours) + np.var(theirs) / runs)
+        assert abs(np.mean(ours) - np.mean(theirs)) < 4.5 * error
