@@ -2,7 +2,7 @@
 
 Kim, Nelson (2001), "A fully sequential procedure for indifference-zone selection in simulation", ACM Transactions on
 Modeling and Computer Simulation 11, and Kim, Nelson (2006), "On the asymptotic validity of fully sequential selection
-procedures for steady-state simulation", Operations Research 54. Both follow public programs too; KN++ was not checked
+procedures for steady-state simulation", Operations Research 54. Both follow public programs; KN++ was not checked
 against its paper.
 """
 
@@ -47,7 +47,7 @@ class KN(ZoneRule):
     Attributes:
         epsilon: the indifference zone, positive: the smallest lead that matters.
         delta: allowed probability of error, in (0, 1 - 1/K).
-        n0: rounds before the first decision, at least 2. Few make h large; Kim and Nelson use 10 and 24.
+        n0: rounds before the first decision, at least 2; few make h large.
 
     Raises:
         UsageError: a value outside its range.
@@ -90,7 +90,7 @@ class KN(ZoneRule):
 
         level = jnp.log((arms.count - 1) / 2.0) - log_of(self.delta)  # ln((K - 1) / (2 delta))
         h_squared = degrees * jnp.expm1(2 * level / degrees)
-        width = jnp.maximum(h_squared / (2 * n * self.epsilon) * variance - self.epsilon / 2, 0)
+        width = jnp.maximum(h_squared / (2 * self.epsilon * n) * variance - self.epsilon / 2, 0)
         # Of each pair: 2 if the first arm is beaten, 1 if that may still happen, 0 if it cannot. One maximum of all.
         beaten = jnp.where(arms.mean - arms.mean[:, None] > width, 2, jnp.where(width > 0, 1, 0))
         worst = jnp.max(jnp.where(state.active, beaten, 0), axis=1)
