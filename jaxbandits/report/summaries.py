@@ -16,20 +16,9 @@ from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
-    "FLAGS",
-    "GROWING",
-    "LIMITED",
-    "PER_ARM",
-    "QUANTILES",
-    "Reduced",
-    "Statistics",
-    "check_runs",
-    "is_moments",
-    "is_summary",
-    "metrics",
-    "summary",
-    "summary_of",
-]
+    "FLAGS", "GROWING", "LIMITED", "PER_ARM", "QUANTILES", "Reduced", "Statistics", "check_runs", "is_moments",
+    "is_summary", "metrics", "summary", "summary_of",
+]  # fmt: skip
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
