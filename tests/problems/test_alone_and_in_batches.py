@@ -23,6 +23,7 @@ RESERVOIRS = {"ratios": jb.reservoir(beta=0.05, lam=1e-6, arms=3), "unit": jb.re
 EXTREME = {
     "bernoulli": jb.bernoulli([1e-30, 1e-9, 0.5, 1 - 2**-24]),
     "gaussian": jb.gaussian([0.0, 1000.0, -1e6], [1e-6, 1e3, 1e-3]),
+    "correlated-gaussian": jb.correlated_gaussian([0.0, 1000.0, -1e6], [1e-6, 1e3, 1e-3], [0.9999, 0.0, 0.5]),
     "beta": jb.beta([0.01, 0.3, 1e6, 1e9], [0.02, 1e5, 1.0002e6, 1e9]),
     "rademacher": jb.rademacher([-1e6, 0.0], [1e-6, 1.0]),
     "student-t": jb.student_t([0.0, 1e4, 1.0], [1.01, 1e6, 2.0]),
