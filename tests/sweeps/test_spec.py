@@ -26,6 +26,7 @@ FILES = {
 #: Every constructor of the registry that needs arguments, and some with others than the usual ones.
 ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "bernoulli": [{"means": [0.1, 0.2]}, {"means": np.asarray([[0.1, 1 / 3], [0.3, 0.4]]), "name": "two, of 2"}],
+    "correlated-gaussian": [{"means": [1.0, 0.5], "sd": [1.0, 2.0], "correlation": 0.3}],
     "gaussian": [{"means": [0.1, 0.2], "sd": [1.0, 1e-3]}],
     "beta": [{"a": [1.0, 2.0], "b": 1 / 3}],
     "rademacher": [{"low": [0.0, 0.1], "high": [1.0, 1.0]}],
