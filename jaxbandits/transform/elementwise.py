@@ -70,7 +70,9 @@ def square(operation: Operation) -> list[jax.Array]:
 
 
 def integer_power(operation: Operation) -> list[jax.Array]:
-    """Multiply by itself as often as a whole number says: by repeated squaring, each product shielded."""
+    """Multiply by itself as often as a whole number says: by squaring again and again, each product shielded."""
+    if operation.params["y"] == 2:
+        return square(operation)
     return [_whole_power(operation.like_result(0), operation.params["y"])]
 
 
