@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.errors import UsageError, renamed, unknown_name
 
@@ -20,6 +21,9 @@ CRITERIA = {
     "exact": "no other m arms have a larger mean than the returned ones",
     "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
     "ratio": "every returned ratio of expected reward to expected cost is at least the best minus epsilon",
+    "above-threshold": "every mean of at least threshold + epsilon is returned, and none below threshold - epsilon",
+    "one-above-threshold": "one arm with a mean of at least the threshold is returned, or none where there is none",
+    "all-good": "every epsilon-good arm is returned, and none that is not even (epsilon + gamma)-good",
 }
 
 
@@ -33,7 +37,11 @@ class Traits:
         criterion: what counts as a correct answer. `epsilon-m`: every returned mean is at least the m-th best minus
             epsilon, where m is the number of arms returned. `exact`: no other m arms have a larger mean. `aggregate`:
             the mean of the best means exceeds that of the returned arms by at most epsilon. `ratio`: as `epsilon-m`
-            for ratios of expected reward to expected cost. Or a function of the problem, leaves `(K,)`, and the answer,
+            for ratios of expected reward to expected cost. `above-threshold`: all arms whose mean is at least the
+            algorithm's field `threshold`, and no others, up to the tolerance. `one-above-threshold`: one such arm, or
+            none if there is none. `all-good`: all arms within the field `epsilon` of the best, and none that is further
+            below by more than the tolerance; with `multiplicative`, within the share epsilon of the best mean. These
+            three need `answers="any"`. Or a function of the problem, leaves `(K,)`, and the answer,
             bool `(K,)`, to a bool `()`, written with `jax.numpy`. A function that is a method of the class also gets
             the algorithm: `def is_right(self, problem, answer)` in the class, and
             `traits = jb.Traits(criterion=is_right)` below it.
@@ -81,6 +89,8 @@ class Traits:
     def __post_init__(self) -> None:
         if not callable(self.criterion) and self.criterion not in CRITERIA:
             raise unknown_name("criterion", str(self.criterion), CRITERIA)
+        if self.criterion in SET_CRITERIA and self.answers != ANY:
+            raise UsageError(f"the criterion {self.criterion!r} needs answers={ANY!r}, got {self.answers!r}")
         if not isinstance(self.answers, str):
             whole("answers, the number of arms returned,", self.answers, 1)
 
@@ -149,10 +159,10 @@ class _OfProblem:
 
 
 def judge_of(algorithm: object) -> Callable[..., ArrayLike] | None:
-    """Return an algorithm's own criterion as a function of algorithm, problem and answer; None for a named one."""
+    """Return a criterion as a function of algorithm, problem and answer; None for one that compares means by rank."""
     criterion = traits_of(algorithm).criterion
     if not callable(criterion):
-        return None
+        return SET_CRITERIA.get(criterion)
     own: Callable[..., ArrayLike] = criterion
     if any(own is member for cls in type(algorithm).__mro__ for member in vars(cls).values()):
         return own

@@ -36,6 +36,7 @@ __all__ = [
     "LN2_LOW",
     "MAX_COUNT",
     "NO_LIMIT",
+    "ROUNDING",
     "exp",
     "expm1",
     "exponent_and_mantissa",
@@ -50,6 +51,8 @@ __all__ = [
 MAX_COUNT = 2**31 - 1
 #: As `max_pulls`: no limit. Times beyond the range of the counts are capped at one below.
 NO_LIMIT = MAX_COUNT
+#: Means are float32: the difference of two may be wrong by this share of the larger one, four of its spacings.
+ROUNDING = 2.0**-21
 _LOWEST = float(np.finfo(np.float32).min)
 #: ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
 LN2_HIGH = 0.693145751953125

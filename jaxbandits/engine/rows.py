@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.arrays.numerics import ROUNDING, fast_max, fast_min
 from jaxbandits.costs.accounts import Account, CheckpointCosts
 from jaxbandits.engine.finite_populations import known_arms
 from jaxbandits.engine.flights import Journey
@@ -19,11 +19,7 @@ from jaxbandits.engine.own_criterion import judged
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
-__all__ = ["ROUNDING", "Log", "LogRow", "Regret", "blank_log", "record", "row_types", "unpacked"]
-
-
-#: Means are float32: the difference of two may be wrong by this share of the larger one, four of its spacings.
-ROUNDING = 2.0**-21
+__all__ = ["Log", "LogRow", "Regret", "blank_log", "record", "row_types", "unpacked"]
 
 
 class Regret(NamedTuple):

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.algorithms.traits import CRITERIA, answers_of, tolerance_of
+from jaxbandits.arrays.numerics import ROUNDING
 from jaxbandits.engine.driver import LogRows
-from jaxbandits.engine.rows import ROUNDING
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.grid import Cell
 
@@ -34,7 +35,7 @@ def criterion(cell: Cell) -> str:
     own = cell.algorithm.traits.criterion
     if callable(own):
         return str(own.__doc__ or "the algorithm's own criterion").strip().splitlines()[0]
-    return _DRAWN if cell.problem.drawn else CRITERIA[own]
+    return _DRAWN if cell.problem.drawn and own not in SET_CRITERIA else CRITERIA[own]
 
 
 def judge(cells: Sequence[Cell], rows: LogRows, recommended: np.ndarray) -> Judgement:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.rows import ROUNDING
+from jaxbandits.arrays.numerics import ROUNDING
 from jaxbandits.sweeps.success import judge_means
 
 SCALES = [1e-30, 1e-7, 0.3, 1.0, 1e5, 1e30]

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import ANY, Traits
-from jaxbandits.problems.base import Problem
 
 __all__ = ["APT"]
 
@@ -36,16 +35,11 @@ class APT(Rule):
     threshold: Numeric = parameter("finite")
     epsilon: Numeric = parameter("not negative", default=0.0)
 
-    def is_right(self, problem: Problem, answer: jax.Array) -> jax.Array:
-        """Judge an answer (section 2)."""
-        above, below = problem.mean >= self.threshold + self.epsilon, problem.mean < self.threshold - self.epsilon
-        return ~jnp.any((above & ~answer) | (below & answer))
-
     traits = Traits(
         setting="fixed budget, the arms above a threshold",
         source="Locatelli, Gutzeit, Carpentier 2016",
         answers=ANY,
-        criterion=is_right,
+        criterion="above-threshold",
         tolerance="epsilon",
     )
 

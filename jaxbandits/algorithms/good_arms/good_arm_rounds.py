@@ -15,7 +15,6 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.traits import ANY, Traits
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.problems.base import Problem
 
 __all__ = ["GoodArmRounds", "GoodArmState"]
 
@@ -37,15 +36,11 @@ class GoodArmRounds(Rule):
     threshold: Numeric = parameter("finite")
     b: Numeric = parameter("positive", default=None)
 
-    def is_right(self, problem: Problem, answer: jax.Array) -> jax.Array:
-        """Judge an answer: the arms whose mean is at least the threshold, and no others (section 2)."""
-        return jnp.all(answer == (problem.mean >= self.threshold))
-
     traits = Traits(
         setting="fixed confidence, the arms above a threshold",
         source="Kano, Honda, Sakamaki, Matsuura, Nakamura, Sugiyama 2019",
         answers=ANY,
-        criterion=is_right,
+        criterion="above-threshold",
     )
 
     @abc.abstractmethod

@@ -1,0 +1,79 @@
+"""Find all epsilon-good arms: those whose mean is at least best - epsilon, or at least (1 - epsilon) best.
+
+Mason, Jain, Tripathy, Nowak (2020), "Finding all epsilon-good arms in stochastic bandits", NeurIPS 33.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.set_criteria import lower_line
+from jaxbandits.algorithms.traits import ANY, Traits
+from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.checks import is_number
+from jaxbandits.errors import UsageError
+
+__all__ = ["AllGoodArms", "Bounds"]
+
+
+class Bounds(NamedTuple):
+    """What is known of the arms by their confidence intervals, float32 or bool `(K,)` each."""
+
+    lower: jax.Array
+    upper: jax.Array
+    good: jax.Array  # the arm is (epsilon + gamma)-good
+    bad: jax.Array  # the arm is not epsilon-good
+
+
+@dataclasses.dataclass(frozen=True)
+class AllGoodArms(Rule):
+    """Intervals mean +- b sqrt(ln(K log2(2N) / delta) / N), and a line between good and bad arms.
+
+    They hold at all times with probability at least 1 - delta for delta / K <= 0.29 and (b/2)-sub-Gaussian rewards:
+    in each slice [3^k, 3^(k+1)) of N a line lies below the boundary, and a martingale crosses it too seldom.
+    """
+
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("error probability")
+    gamma: Numeric = parameter("not negative", default=0.0)
+    multiplicative: bool = parameter(default=False, static=True)
+    b: Numeric = parameter("positive", default=None)
+
+    traits = Traits(
+        setting="fixed confidence, all epsilon-good arms",
+        source="Mason, Jain, Tripathy, Nowak 2020",
+        answers=ANY,
+        criterion="all-good",
+        tolerance="gamma",
+    )
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Check that the hyperparameters fit a problem.
+
+        Raises:
+            UsageError: as in every algorithm, or a multiplicative epsilon of 1 or more.
+        """
+        super().check(arms_per_bandit, bandits)
+        if self.multiplicative and is_number(self.epsilon) and self.epsilon >= 1:
+            raise UsageError(f"{type(self).__name__}: a multiplicative epsilon must be below 1, got {self.epsilon:g}")
+
+    def bounds(self, arms: Arms, mean: jax.Array, radius: jax.Array, among: jax.Array | None = None) -> Bounds:
+        """Return what the intervals mean +- radius say; the best arm is among some, bool `(K,)`, or all."""
+        lower, upper = mean - radius, mean + radius
+        highest, lowest = (x if among is None else jnp.where(among, x, -jnp.inf) for x in (upper, lower))
+        good = lower > self.line(jnp.max(highest), self.gamma)
+        return Bounds(lower, upper, good, upper < self.line(jnp.max(lowest)))
+
+    def line(self, best: jax.Array, gamma: Numeric = 0.0) -> jax.Array:
+        """Return the smallest mean of an (epsilon + gamma)-good arm if the best mean is `best`."""
+        return lower_line(best, self.epsilon + gamma, self.multiplicative)
+
+    def radius(self, arms: Arms, pulls: jax.Array) -> jax.Array:
+        """Return b sqrt(ln(K log2(2N) / delta) / N) of some arms by their pulls N."""
+        b = arms.reward_range if self.b is None else self.b
+        level = jnp.log(arms.count) - log_of(self.delta) + jnp.log(1 + jnp.log2(pulls))
+        return b * jnp.sqrt(level / pulls)
