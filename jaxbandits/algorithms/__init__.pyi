@@ -4,6 +4,7 @@ from jaxbandits.algorithms.confidence_bounds.apt import APT as APT
 from jaxbandits.algorithms.confidence_bounds.gape import GapE as GapE
 from jaxbandits.algorithms.confidence_bounds.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.confidence_bounds.lil_ucb import LilUCB as LilUCB
+from jaxbandits.algorithms.confidence_bounds.lsa import LSA as LSA
 from jaxbandits.algorithms.confidence_bounds.lucb import LUCB as LUCB
 from jaxbandits.algorithms.confidence_bounds.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
 from jaxbandits.algorithms.confidence_bounds.ucb_e import UCBE as UCBE
@@ -23,12 +24,15 @@ from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.good_arms.apgai import APGAIb as APGAIb
+from jaxbandits.algorithms.good_arms.apgai import APGAIc as APGAIc
 from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
 from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
 from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
+from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -63,6 +67,7 @@ __all__ = [
     "KLLUCB",
     "KN",
     "KUBE",
+    "LSA",
     "LUCB",
     "LUCBG",
     "MABPPR",
@@ -71,11 +76,14 @@ __all__ = [
     "RCBI",
     "REGISTRY",
     "SAR",
+    "ST2",
     "T3C",
     "TTTS",
     "TTUCB",
     "UCBAIR",
     "UCBE",
+    "APGAIb",
+    "APGAIc",
     "AdaptiveTopK",
     "BernsteinRace",
     "BestChallenger",
