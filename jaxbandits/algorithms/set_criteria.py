@@ -13,8 +13,9 @@ import jax.numpy as jnp
 from jaxbandits.arrays.numerics import ROUNDING
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.theory.answer_sets import lower_line
 
-__all__ = ["SET_CRITERIA", "lower_line"]
+__all__ = ["SET_CRITERIA"]
 
 
 def _above_threshold(algorithm: Any, problem: Problem, answer: jax.Array) -> jax.Array:
@@ -38,11 +39,6 @@ def _all_good(algorithm: Any, problem: Problem, answer: jax.Array) -> jax.Array:
     wanted = problem.mean >= lower_line(best, epsilon, multiplicative) - rounding
     refused = problem.mean < lower_line(best, epsilon + _tolerance(algorithm), multiplicative) - rounding
     return ~jnp.any((wanted & ~answer) | (refused & answer))
-
-
-def lower_line(best: jax.Array, epsilon: Any, multiplicative: bool) -> jax.Array:
-    """Return the smallest mean of an epsilon-good arm: best - epsilon, or max(1 - epsilon, 0) best."""
-    return jnp.maximum(1 - epsilon, 0) * best if multiplicative else best - epsilon
 
 
 def _field(algorithm: Any, name: str) -> Any:

@@ -85,6 +85,9 @@ def compare(
     problem: str | None = None,
     epsilon: float = 0.0,
     m: Whole = 1,
+    threshold: Annotated[float | None, Parameter(allow_leading_hyphen=True)] = None,
+    all_within: float | None = None,
+    multiplicative: Switch = False,
     budget: Whole | None = None,
     seeds: Whole = 1000,
     root_seed: Whole = 0,
@@ -102,6 +105,9 @@ def compare(
         problem: a problem in place of means, see `simulate`.
         epsilon: a mean this far below the m-th best is good enough; 0 requires the m best arms themselves.
         m: number of arms to find.
+        threshold: find all arms whose mean is at least this, in place of the m best.
+        all_within: find all arms whose mean is at most this far below the best.
+        multiplicative: --all-within is a share of the best mean.
         budget: pulls of the algorithms that need a budget; by default, the average of the best of the others.
         seeds: runs per algorithm.
         root_seed: seed of all randomness.
@@ -141,6 +147,9 @@ def compare(
                 delta=delta,
                 epsilon=epsilon,
                 m=m,
+                threshold=threshold,
+                all_within=all_within,
+                multiplicative=multiplicative,
                 budget=budget,
                 seeds=seeds,
                 root_seed=root_seed,

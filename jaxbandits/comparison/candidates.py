@@ -5,6 +5,7 @@ import dataclasses
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import label_of
+from jaxbandits.comparison.questions import Question
 from jaxbandits.comparison.row_limits import RowLimits
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
@@ -13,14 +14,17 @@ from jaxbandits.problems import Problem
 __all__ = ["find_candidates"]
 
 
-def find_candidates(problem: Problem, limits: RowLimits, **known: float) -> tuple[dict[str, Rule], list[str]]:
-    """Return algorithms of one kind, by label, and why others are left out; `known` has delta or budget."""
-    kind = "delta" if "delta" in known else "budget"
+def find_candidates(
+    problem: Problem, limits: RowLimits, question: Question, **given: float
+) -> tuple[dict[str, Rule], list[str]]:
+    """Return algorithms of one kind, by label, and why others are left out; `given` is delta or budget."""
+    (kind,) = given
+    known = {**question.settings, **given}
     found: dict[str, Rule] = {}
     left_out = []
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        if kind not in fields or callable(cls.traits.criterion) or cls.traits.criterion in ("aggregate", "ratio"):
+        if kind not in fields or cls.traits.criterion not in question.criteria:
             continue  # of the other kind, or for another question
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if not needed <= known.keys():
@@ -32,7 +36,7 @@ def find_candidates(problem: Problem, limits: RowLimits, **known: float) -> tupl
                 algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
                 own = algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
-                algorithm.check_suitable(problem, known["m"])
+                algorithm.check_suitable(problem, known.get("m", 1))
                 if (most := limits.least_limit(algorithm)) is not None:
                     check_first_pulls_of_one(own, problem, most)
             except UsageError as reason:

@@ -11,6 +11,7 @@ import scipy  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.comparison.equal_reading import EqualReading
 from jaxbandits.comparison.guarantees import holds_without_replacement
+from jaxbandits.comparison.questions import Question, question_of
 from jaxbandits.problems import Problem
 from jaxbandits.report.intervals import clopper_pearson
 
@@ -129,6 +130,14 @@ class ComparedRows:
     left_out: list[str]
     missing: Sequence[str] = ()
     equal: EqualReading | None = None
+    threshold: float | None = None
+    all_within: float | None = None
+    multiplicative: bool = False
+
+    @property
+    def question(self) -> Question:
+        """Return what was asked."""
+        return question_of(self.epsilon, self.m, self.threshold, self.all_within, self.multiplicative)
 
     @property
     def unit(self) -> str:

@@ -20,9 +20,7 @@ def show(found: ComparedRows, width: int) -> str:
     def prose(text: str) -> str:
         return textwrap.fill(text, max(width, 40), break_long_words=False, break_on_hyphens=False)
 
-    question = f"the best {found.m} arms" if found.m > 1 else "the best arm"
-    aim = f"{question} up to epsilon={found.epsilon:g}" if found.epsilon else f"exactly {question}"
-    asked = f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%."
+    asked = f"{found.problem.name}: find {found.question.aim}. {found.seeds:,} runs each, intervals are 95%."
     parts = [prose(advise(found)), "", prose(asked)]
     if found.delta is not None:
         parts += ["", *_confidence_part(found, prose)]
@@ -76,7 +74,7 @@ def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterat
         )
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"
-        if found.epsilon:
+        if found.question.is_asymptotic:
             promise = "none needs fewer on average as delta tends to 0 (Degenne and Koolen 2019)"
         yield prose(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
 

@@ -7,13 +7,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxbandits import theory
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Theorem
 from jaxbandits.problems.base import Problem
 
-__all__ = ["guarantee", "holds_without_replacement", "lower_bound", "number", "value"]
+__all__ = ["guarantee", "holds_without_replacement", "number", "value"]
 
 #: Rules whose proof, with their default settings, is a union over numbers of pulls of Hoeffding's or Chernoff's bound.
 #: These bounds hold for sums without replacement (Hoeffding 1963, Theorem 4).
@@ -39,13 +38,6 @@ def guarantee(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float
     means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
     found = algorithm.theorem(means, variances, b, delta=delta, epsilon=epsilon, m=m)
     return value(found), "" if found is None else found.source
-
-
-def lower_bound(problem: Problem, delta: float | None, epsilon: float, m: int) -> Theorem | None:
-    """Return the lower bound on the pulls of any algorithm with this confidence; None without one, or without delta."""
-    if delta is None or problem.bandits > 1 or problem.bound_law is None:
-        return None
-    return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")
 
 
 def holds_without_replacement(algorithm: Rule) -> bool:

@@ -22,6 +22,10 @@ class Comparison(ComparedRows):
         problem: the problem.
         delta: allowed probability of error of the fixed-confidence rows; None where there are none.
         epsilon: accuracy.
+        threshold: the level of the arms to return; None where that was not asked.
+        all_within: how far below the best arm the arms to return may be; None where that was not asked.
+        multiplicative: whether `all_within` is a share of the best mean.
+        question: what was asked, a `Question`.
         m: arms to return.
         seeds: runs per row.
         max_pulls: where runs were to be truncated; None for the limit that `compare` chose for each row.
@@ -74,8 +78,15 @@ class Comparison(ComparedRows):
             "missing": list(self.missing), "advice": self.advice(), "best": self.best.label if self.best else None,
             "fixed_confidence": [row.as_dict() for row in self.fixed_confidence],
             "fixed_budget": [row.as_dict() for row in self.fixed_budget],
+            **({} if self.threshold is None else {"threshold": self.threshold}),
+            **({} if self.all_within is None else self._nearness),
             **({} if self.equal is None else {"equal_reading": self._equal_reading(self.equal)}),
         }  # fmt: skip
+
+    @property
+    def _nearness(self) -> dict[str, Any]:
+        """Return what all good arms are."""
+        return {"all_within": self.all_within, "multiplicative": self.multiplicative}
 
     def _equal_reading(self, equal: EqualReading) -> dict[str, Any]:
         """Return what equal reading takes to err as seldom as the advised row; None without one."""

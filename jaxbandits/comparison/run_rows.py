@@ -1,18 +1,14 @@
 """Runs every algorithm that answers a question about one problem, to show which to pick, with bounds of theory.
 
-All rows are judged by the same criterion: every returned mean is at least the m-th best minus epsilon. They see the
-same rewards (common random numbers), so differences between rows are paired. Algorithms for another criterion, such as
-aggregate regret, are not compared.
+All rows answer the same question and are judged alike: the m best arms, all arms above a threshold, or all arms near
+the best. They see the same rewards (common random numbers), so differences between rows are paired. Algorithms for
+another criterion, such as aggregate regret, are not compared.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import jax
-import numpy as np
-
-from jaxbandits import theory
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
@@ -20,7 +16,8 @@ from jaxbandits.comparison.candidates import find_candidates
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.compile_ahead import compiling
 from jaxbandits.comparison.equal_reading import read_equally
-from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
+from jaxbandits.comparison.guarantees import guarantee, value
+from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.row_limits import FEWEST_SLOW, RowLimits, relative_cost
 from jaxbandits.compilers.jax_settings import own_settings
@@ -29,7 +26,6 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
-from jaxbandits.sweeps.success import within
 
 __all__ = ["compare", "comparisons"]
 
@@ -43,6 +39,9 @@ def compare(
     delta: float | None = None,
     epsilon: float = 0.0,
     m: int = 1,
+    threshold: float | None = None,
+    all_within: float | None = None,
+    multiplicative: bool = False,
     budget: int | None = None,
     seeds: int = 1000,
     root_seed: int = 0,
@@ -61,8 +60,12 @@ def compare(
     Args:
         problem: the problem, no axes.
         delta: allowed probability of error, in (0, 1); None, with a budget, for the fixed-budget algorithms alone.
-        epsilon: accuracy, not negative; 0 requires the m best arms themselves.
+        epsilon: accuracy, not negative; 0 requires the m best arms themselves. Arms within epsilon of a threshold may
+            be returned or not, and so may arms that are up to epsilon further from the best than `all_within`.
         m: arms to return, 1 <= m < K.
+        threshold: asks for all arms whose mean is at least this, in place of the m best.
+        all_within: asks for all arms whose mean is at most this far below the best, not negative.
+        multiplicative: `all_within` is a share of the best mean, below 1.
         budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
@@ -80,8 +83,8 @@ def compare(
         Rows, bounds and advice. `print` shows it as the command does; `as_dict` has it in plain Python.
 
     Raises:
-        UsageError: a question that is invalid or, with epsilon = 0 and a tie for the m-th place, has no answer; a
-            folder with runs of another question.
+        UsageError: several questions; one that is invalid or, with epsilon = 0 and a tie for the m-th place or a mean
+            on the line, has no answer; a folder with runs of another question.
 
     Example:
         >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
@@ -89,8 +92,9 @@ def compare(
         True
     """
     rows = comparisons(
-        problem, delta=delta, epsilon=epsilon, m=m, budget=budget, seeds=seeds, root_seed=root_seed,
-        max_pulls=max_pulls, store=store, on_progress=on_progress,
+        problem, delta=delta, epsilon=epsilon, m=m, threshold=threshold, all_within=all_within,
+        multiplicative=multiplicative, budget=budget, seeds=seeds, root_seed=root_seed, max_pulls=max_pulls,
+        store=store, on_progress=on_progress,
     )  # fmt: skip
     for row, found in rows:
         if on_row is not None:
@@ -110,6 +114,9 @@ def comparisons(
     max_pulls: int | None,
     store: str | Path | None = None,
     on_progress: Callable[[Progress, int], None] | None = None,
+    threshold: float | None = None,
+    all_within: float | None = None,
+    multiplicative: bool = False,
 ) -> Iterator[tuple[Row, Comparison]]:
     """Yield each finished row with the comparison so far; arguments and errors as of `compare`."""
     if delta is None and budget is None:
@@ -118,21 +125,25 @@ def comparisons(
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
-    _check_question(problem, delta, epsilon, m, budget)
-    limits, asked = RowLimits(problem, seeds, max_pulls), {"epsilon": epsilon, "m": m}
-    stopping, left_out = ({}, []) if delta is None else find_candidates(problem, limits, delta=delta, **asked)
+    question = question_of(epsilon, m, threshold, all_within, multiplicative)
+    question.check(problem, delta)
+    if budget is not None and budget < problem.arms:
+        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
+    limits = RowLimits(problem, seeds, max_pulls)
+    stopping, left_out = ({}, []) if delta is None else find_candidates(problem, limits, question, delta=delta)
     stopping = dict(sorted(stopping.items(), key=lambda item: relative_cost(item[1], problem)))
     # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
-    spending, also_left_out = find_candidates(problem, limits, budget=budget or limits.most, **asked)
+    spending, also_left_out = find_candidates(problem, limits, question, budget=budget or limits.most)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
     known = budget if stopping else budget or limits.most
     found = Comparison(
         problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
         budget=known, given_budget=budget is not None, fixed_budget=[],
-        lower_bound=value(lower_bound(problem, delta, epsilon, m)), missing=[*stopping, *spending],
+        lower_bound=value(question.lower_bound(problem, delta)), missing=[*stopping, *spending],
         left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
-        equal=read_equally(problem, seeds, epsilon=epsilon, m=m) if problem.finite else None,
+        equal=read_equally(problem, seeds, **question.settings) if problem.finite and "m" in question.settings else None,
+        threshold=threshold, all_within=all_within, multiplicative=multiplicative,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
     with compiling(problem) as ahead:
@@ -147,7 +158,7 @@ def comparisons(
                 left_out.append(f"{waiting.pop(0)[0]} ({_TOO_SLOW})")
             if not waiting and budget is None:
                 spent = limits.budget(found)
-                spending, also_left_out = find_candidates(problem, limits, budget=spent, **asked)
+                spending, also_left_out = find_candidates(problem, limits, question, budget=spent)
                 found = dataclasses.replace(found, budget=spent)
             told = left_out if found.budget is None else [*left_out, *also_left_out]
             missing = [*(label for label, _ in waiting), *spending]
@@ -167,17 +178,6 @@ def comparisons(
             rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures / row.runs, row.oracle))
             found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
             yield row, found
-
-
-def _check_question(problem: Problem, delta: float | None, epsilon: float, m: int, budget: int | None) -> None:
-    """Refuse values outside their ranges, by their names, and ties."""
-    means = np.asarray(problem.mean).reshape(-1, problem.bandits)
-    some_delta = 0.5 if delta is None else delta  # without a delta any valid one will do
-    jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, some_delta, m))
-    if delta is not None and epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
-        raise UsageError(f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give one above 0")
-    if budget is not None and budget < problem.arms:
-        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
 
 
 class _Runner:
@@ -206,9 +206,8 @@ class _Runner:
         delta, finite = 0.5 if asked.delta is None else asked.delta, asked.problem.finite
         bound, theorem = guarantee(asked.problem, algorithm, delta=delta, epsilon=asked.epsilon, m=asked.m)
         return Row(
-            # Not `correct`: it judges an algorithm without an epsilon with 0.
             label=label, algorithm=algorithm, pulls=dataset["evaluations" if finite else "pulls"].to_numpy(),
-            wrong=~within(asked.problem, dataset["recommended"], asked.epsilon),
+            wrong=~asked.question.right(asked.problem, dataset["recommended"]),
             stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
             limit=limit, bound=bound, theorem=theorem, cells=int(asked.problem.all_cells) if finite else None,
         )  # fmt: skip

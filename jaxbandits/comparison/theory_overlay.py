@@ -8,8 +8,10 @@ import xarray as xr
 
 from jaxbandits import theory
 from jaxbandits.algorithms.parameters import values_of
+from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.algorithms.traits import Theorem, tolerance_of
-from jaxbandits.comparison.guarantees import lower_bound, number
+from jaxbandits.comparison.guarantees import number
+from jaxbandits.comparison.questions import question_of
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.sweeps.grid import Cell
@@ -31,14 +33,29 @@ def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
 
 def _h_epsilon(cell: Cell) -> Theorem | None:
     arguments = (np.asarray(cell.problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1))
-    return None if cell.problem.bandits > 1 or cell.problem.drawn else Theorem(theory.h_epsilon, arguments, "")
+    if cell.problem.bandits > 1 or cell.problem.drawn or cell.algorithm.traits.criterion in SET_CRITERIA:
+        return None
+    return Theorem(theory.h_epsilon, arguments, "")
+
+
+def _h_all_good(cell: Cell) -> Theorem | None:
+    if cell.problem.drawn or cell.algorithm.traits.criterion != "all-good":
+        return None
+    arguments = (np.asarray(cell.problem.mean), _number(cell, "epsilon"), bool(_number(cell, "multiplicative", False)))
+    return Theorem(theory.h_all_good, arguments, "")
 
 
 def _lower_bound(cell: Cell) -> Theorem | None:
-    delta, m = _number(cell, "delta"), int(_number(cell, "m", 1))
-    if delta is None or cell.problem.drawn:
+    given, criterion = values_of(cell.algorithm), cell.algorithm.traits.criterion
+    asked: dict[str, Any] = {"epsilon": tolerance_of(cell.algorithm), "m": int(_number(cell, "m", 1))}
+    if criterion in SET_CRITERIA:
+        asked = {"epsilon": asked["epsilon"], "threshold": given.get("threshold")}
+    if criterion == "all-good":
+        asked |= {"all_within": given["epsilon"], "multiplicative": bool(_number(cell, "multiplicative", False))}
+    question = question_of(**asked)
+    if cell.problem.drawn or criterion == "one-above-threshold":
         return None
-    return lower_bound(cell.problem, delta, tolerance_of(cell.algorithm), m)
+    return question.lower_bound(cell.problem, _number(cell, "delta"))
 
 
 def _theorem(cell: Cell) -> Theorem | None:
@@ -59,6 +76,7 @@ def _rate(cell: Cell) -> Theorem | None:
 #: The quantities of `with_theory`, by the name of the variable.
 QUANTITIES = {
     "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
+    "h_all_good": _Quantity("complexity of all ε-good arms", _h_all_good, "Mason et al. 2020, section 2"),
     "lower_bound": _Quantity(
         "lower bound T* kl(δ, 1−δ)",
         _lower_bound,
@@ -75,7 +93,8 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
 
     Args:
         ds: runs, their summary or their moments, with the specification that they carry.
-        names: `h_epsilon`, UGapE's complexity; `lower_bound`, on the pulls with this delta. `theorem` is the proved
+        names: `h_epsilon`, UGapE's complexity; `h_all_good`, that of all epsilon-good arms; `lower_bound`, on the
+            pulls with this delta, for the question that the algorithm answers. `theorem` is the proved
             bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate
             of the algorithm's own paper.
         algorithm: as in `jaxbandits.repeat`.

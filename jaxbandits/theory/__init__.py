@@ -8,6 +8,7 @@ float64, and results are NumPy's numbers. JAX's arrays, and traced values, are c
 import inspect
 
 from jaxbandits.theory._precision import in_given_precision
+from jaxbandits.theory.answer_sets import all_good_pulls_lower_bound, h_all_good, threshold_pulls_lower_bound
 from jaxbandits.theory.baseline_bounds import (
     gape_error_bound,
     gape_largest_a,
@@ -133,6 +134,7 @@ __all__ = [
     "PPRRound",
     "adaptive_top_k_pulls_bound",
     "adaptive_top_k_pulls_rate",
+    "all_good_pulls_lower_bound",
     "bernstein_race_pulls_bound",
     "best_arm_error_lower_bound",
     "best_arm_error_lower_bound_rate",
@@ -162,6 +164,7 @@ __all__ = [
     "h2",
     "h2_p",
     "h_0_epsilon",
+    "h_all_good",
     "h_epsilon",
     "h_epsilon_variance",
     "h_t_epsilon",
@@ -216,6 +219,7 @@ __all__ = [
     "sr_tea_error_bound",
     "sr_tea_threshold",
     "successive_rejects_error_bound",
+    "threshold_pulls_lower_bound",
     "top_k_lower_bound_rate",
     "truncated_mean_radius",
     "ucb_air_regret_rate",

@@ -16,6 +16,7 @@ from jaxbandits.comparison import candidates as module
 from jaxbandits.comparison import row_limits
 from jaxbandits.comparison import run_rows as comparing
 from jaxbandits.comparison.compared_rows import Row
+from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.run_rows import compare, comparisons
 
@@ -42,7 +43,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
-    found, left_out = module.find_candidates(problem, row_limits.RowLimits(problem, 1000, None), **known)
+    given = {name: known.pop(name) for name in ("delta", "budget") if name in known}
+    limits, question = row_limits.RowLimits(problem, 1000, None), question_of(**known)
+    found, left_out = module.find_candidates(problem, limits, question, **given)
     return list(found), "; ".join(left_out)
 
 

@@ -11,11 +11,11 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
-from jaxbandits.algorithms.set_criteria import lower_line
 from jaxbandits.algorithms.traits import ANY, Traits
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
+from jaxbandits.theory.answer_sets import lower_line
 
 __all__ = ["AllGoodArms", "Bounds"]
 
@@ -61,7 +61,7 @@ class AllGoodArms(Rule):
         if self.multiplicative and is_number(self.epsilon) and self.epsilon >= 1:
             raise UsageError(f"{type(self).__name__}: a multiplicative epsilon must be below 1, got {self.epsilon:g}")
 
-    def bounds(self, arms: Arms, mean: jax.Array, radius: jax.Array, among: jax.Array | None = None) -> Bounds:
+    def bounds(self, mean: jax.Array, radius: jax.Array, among: jax.Array | None = None) -> Bounds:
         """Return what the intervals mean +- radius say; the best arm is among some, bool `(K,)`, or all."""
         lower, upper = mean - radius, mean + radius
         highest, lowest = (x if among is None else jnp.where(among, x, -jnp.inf) for x in (upper, lower))

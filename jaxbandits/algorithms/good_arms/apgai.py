@@ -1,6 +1,4 @@
-"""APGAI: Jourdan, Delahaye-Duriez, Réda (2023), "An anytime algorithm for good arm identification", arXiv 2310.10359."""
-
-import dataclasses
+"""APGAI: Jourdan, Delahaye-Duriez, Réda (2023), "An anytime algorithm for good arm identification", arXiv."""
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +13,6 @@ __all__ = ["APGAIb", "APGAIc"]
 _SOURCE = "Jourdan, Delahaye-Duriez, Réda 2023"
 
 
-@dataclasses.dataclass(frozen=True)
 class _APGAI(Rule):
     """Pulls the arm with the largest sqrt(N) (mean - threshold), and returns it if its mean is above the threshold.
 
@@ -23,7 +20,7 @@ class _APGAI(Rule):
     the least evidence against one.
     """
 
-    threshold: Numeric = parameter("finite")
+    threshold: Numeric
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm with the largest sqrt(N) (mean - threshold)."""
@@ -47,19 +44,20 @@ class APGAIb(_APGAI):
     The sampling does not depend on the budget: the answers at checkpoints are those of smaller budgets.
 
     Attributes:
-        threshold: an arm is good if its mean is at least this.
         budget: number of pulls, at least K.
+        threshold: an arm is good if its mean is at least this.
 
     Raises:
         UsageError: a value outside its range.
 
     Example:
-        >>> ds = jb.simulate(jb.APGAIb(threshold=0.6, budget=100), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> ds = jb.simulate(jb.APGAIb(budget=100, threshold=0.6), jb.bernoulli([0.9, 0.4]), seeds=20)
         >>> bool(ds.correct.mean() >= 0.9)
         True
     """
 
     budget: Numeric = parameter("count")
+    threshold: Numeric = parameter("finite")
     traits = Traits(
         setting="fixed budget, one arm above a threshold or none",
         source=_SOURCE,
@@ -81,20 +79,21 @@ class APGAIc(_APGAI):
     [0, b], or (b/2)-sub-Gaussian ones: a mixture of martingales in each slice [e^i, e^(i+1)) of N proves it.
 
     Attributes:
-        threshold: an arm is good if its mean is at least this. If the largest mean equals it, a run cannot end.
         delta: allowed probability of error, in (0, 1).
+        threshold: an arm is good if its mean is at least this. If the largest mean equals it, a run cannot end.
         b: range of the rewards; None takes the problem's.
 
     Raises:
         UsageError: a value outside its range.
 
     Example:
-        >>> ds = jb.simulate(jb.APGAIc(threshold=0.6, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> ds = jb.simulate(jb.APGAIc(delta=0.1, threshold=0.6), jb.bernoulli([0.9, 0.4]), seeds=20)
         >>> bool(ds.correct.mean() >= 0.9)
         True
     """
 
     delta: Numeric = parameter("error probability")
+    threshold: Numeric = parameter("finite")
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed confidence, one arm above a threshold or none",

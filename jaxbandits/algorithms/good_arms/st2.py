@@ -24,7 +24,7 @@ class ST2State(NamedTuple):
 
 @algorithm
 class ST2(AllGoodArms):
-    """Finds all epsilon-good arms: a round samples the best-looking arm, and the least sure one on each side of the line.
+    """Finds all epsilon-good arms: samples the best-looking arm, and on each side of the line the least sure one.
 
     The line is best - epsilon, or (1 - epsilon) best with `multiplicative`. With probability at least 1 - delta the
     answer has every epsilon-good arm, and none that is not (epsilon + gamma)-good, for rewards in [0, b] or
@@ -71,12 +71,12 @@ class ST2(AllGoodArms):
 
     def recommend(self, state: ST2State, arms: Arms) -> jax.Array:
         """Return the good arms; before the end also those that look good and are not known."""
-        known = self.bounds(arms, arms.mean, arms.where_unread(state.radius, 0))
+        known = self.bounds(arms.mean, arms.where_unread(state.radius, 0))
         return known.good | (self._looks_good(arms) & ~known.bad)
 
     def _round(self, arms: Arms, radius: jax.Array) -> ST2State:
         """Return a round: the largest upper bound; the unknown arms nearest to the line, from above and from below."""
-        known = self.bounds(arms, arms.mean, arms.where_unread(radius, 0))
+        known = self.bounds(arms.mean, arms.where_unread(radius, 0))
         unknown, above = ~(known.good | known.bad), self._looks_good(arms)
         weakest = jnp.argmin(jnp.where(unknown & above, known.lower, jnp.inf))
         strongest = jnp.argmax(jnp.where(unknown & ~above, known.upper, -jnp.inf))
