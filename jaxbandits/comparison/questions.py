@@ -42,6 +42,11 @@ class Question(NamedTuple):
     own: tuple[Any, Any]
 
     @property
+    def of_best_arms(self) -> bool:
+        """Whether the m best arms are sought."""
+        return self.formula is theory.pulls_lower_bound
+
+    @property
     def is_asymptotic(self) -> bool:
         """Whether the lower bound holds as delta tends to 0 only: several answers may be right."""
         return bool(self.settings[self.tolerance] > 0)
@@ -70,7 +75,7 @@ class Question(NamedTuple):
             UsageError: such a value, or such a problem.
         """
         means = np.asarray(problem.mean, np.float64)
-        if self.formula is theory.pulls_lower_bound:
+        if self.of_best_arms:
             epsilon, m = self.settings["epsilon"], self.settings["m"]
             each_bandit = np.asarray(problem.mean).reshape(-1, problem.bandits)
             some_delta = 0.5 if delta is None else delta  # without a delta any valid one will do

@@ -142,7 +142,7 @@ def comparisons(
         budget=known, given_budget=budget is not None, fixed_budget=[],
         lower_bound=value(question.lower_bound(problem, delta)), missing=[*stopping, *spending],
         left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
-        equal=read_equally(problem, seeds, **question.settings) if problem.finite and "m" in question.settings else None,
+        equal=read_equally(problem, seeds, epsilon=epsilon, m=m) if problem.finite and question.of_best_arms else None,
         threshold=threshold, all_within=all_within, multiplicative=multiplicative,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)

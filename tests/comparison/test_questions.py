@@ -1,0 +1,104 @@
+"""`compare` for answers of any number of arms: which rules answer, how answers are judged, which bounds are shown."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import theory
+from jaxbandits.algorithms import REGISTRY
+from jaxbandits.cli import main
+from jaxbandits.comparison import candidates
+from jaxbandits.comparison.guarantees import value
+from jaxbandits.comparison.questions import question_of
+from jaxbandits.comparison.row_limits import RowLimits
+from jaxbandits.comparison.theory_overlay import QUANTITIES
+
+PROBLEM = jb.bernoulli([0.9, 0.8, 0.4, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "labels"),
+    [
+        ({"threshold": 0.6}, {"delta": 0.1}, {"hdoc", "lucb-g", "apt-g"}),
+        ({"threshold": 0.6, "epsilon": 0.1}, {"budget": 90}, {"apt", "lsa"}),
+        ({"all_within": 0.2}, {"delta": 0.1}, {"st2"}),
+        ({"all_within": 0.2, "multiplicative": True}, {"delta": 0.1}, {"st2"}),
+    ],
+)
+def test_candidates_answer_the_question(asked, given, labels):
+    question = question_of(**asked)
+    found, left_out = candidates.find_candidates(PROBLEM, RowLimits(PROBLEM, 10, None), question, **given)
+    assert labels <= set(found)
+    assert not left_out
+    for algorithm in found.values():
+        assert algorithm.traits.criterion in question.criteria
+        assert {name: getattr(algorithm, name, value) for name, value in question.settings.items()} == question.settings
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [({"threshold": 0.6}, ("hdoc", "apt")), ({"all_within": 0.2, "epsilon": 0.1}, ("st2", "apt"))],
+)
+def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
+    monkeypatch.setattr(candidates, "REGISTRY", {name: REGISTRY[name] for name in names})
+    found = jb.compare(PROBLEM, delta=0.3, seeds=40, max_pulls=150, **asked)  # truncated: some answers are wrong
+    for row in [*found.fixed_confidence, *found.fixed_budget]:
+        alone = jb.simulate(row.algorithm, PROBLEM, 40, max_pulls=150)
+        np.testing.assert_array_equal(row.wrong, ~alone.correct)
+    assert [row.label for row in found.fixed_budget] == (["apt"] if "threshold" in asked else [])
+    assert found.as_dict()["threshold" if "threshold" in asked else "all_within"] == next(iter(asked.values()))
+    assert f"find all arms with{'' if 'threshold' in asked else 'in'} " in str(found)
+    options = [part for name, value in asked.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    command = [
+        "compare",
+        "--means",
+        "0.9,0.8,0.4,0.3",
+        "--delta",
+        "0.3",
+        "--seeds",
+        "40",
+        "--max-pulls",
+        "150",
+        "--json",
+    ]
+    assert main([*command, "--no-progress", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["fixed_confidence"] == found.as_dict()["fixed_confidence"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"threshold": 0.5, "all_within": 0.1}, "not both"),
+        ({"multiplicative": True}, "give all_within, too"),
+        ({"threshold": 0.5, "m": 2}, "leave out m"),
+        ({"threshold": float("nan")}, "threshold must be finite"),
+        ({"threshold": 0.4}, "a mean lies on the line 0.4"),
+        ({"all_within": -0.1}, "all_within must be"),
+        ({"all_within": 0.1}, "a mean lies on the line 0.8"),
+        ({"all_within": 1.0, "multiplicative": True}, "must be below 1"),
+        ({"all_within": 0.2, "epsilon": -1.0}, "epsilon must be"),
+    ],
+)
+def test_what_has_no_answer_is_one_line(asked, message):
+    with pytest.raises(jb.UsageError, match=message):
+        jb.compare(PROBLEM, delta=0.1, **asked)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name", "expected"),
+    [
+        (jb.HDoC(delta=0.3, threshold=0.6), "lower_bound", lambda mu: theory.threshold_pulls_lower_bound(mu, 0.3, 0.6)),
+        (jb.ST2(epsilon=0.2, delta=0.3), "lower_bound", lambda mu: theory.all_good_pulls_lower_bound(mu, 0.3, 0.2)),
+        (jb.ST2(epsilon=0.2, delta=0.3), "h_all_good", lambda mu: theory.h_all_good(mu, 0.2)),
+        (jb.ST2(epsilon=0.2, delta=0.3, gamma=0.1), "lower_bound", None),
+        (jb.ST2(epsilon=0.2, delta=0.3), "h_epsilon", None),
+        (jb.APGAIc(delta=0.3, threshold=0.6), "lower_bound", None),
+        (jb.LUCB(epsilon=0.2, delta=0.3), "h_all_good", None),
+    ],
+)
+def test_theory_beside_runs_is_of_their_question(algorithm, name, expected):
+    found = value(QUANTITIES[name].of(SimpleNamespace(algorithm=algorithm, problem=PROBLEM)))
+    assert found == (None if expected is None else pytest.approx(float(expected(np.asarray(PROBLEM.mean))), rel=1e-5))
