@@ -30,6 +30,7 @@ from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejec
 from jaxbandits.algorithms.good_arms.apgai import APGAIb as APGAIb
 from jaxbandits.algorithms.good_arms.apgai import APGAIc as APGAIc
 from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
+from jaxbandits.algorithms.good_arms.fareast import FAREAST as FAREAST
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
@@ -147,6 +148,7 @@ __all__ = [
     "CLUCB",
     "EBTC",
     "EBTCI",
+    "FAREAST",
     "KLLUCB",
     "KN",
     "KUBE",

@@ -28,6 +28,7 @@ REGISTRY = Registry(
         "apgai-b": "good_arms.apgai:APGAIb",
         "apgai-c": "good_arms.apgai:APGAIc",
         "st2": "good_arms.st2:ST2",
+        "fareast": "good_arms.fareast:FAREAST",
         "lucb": "confidence_bounds.lucb:LUCB",
         "kl-lucb": "confidence_bounds.kl_lucb:KLLUCB",
         "lucb-pp": "confidence_bounds.lucb_plus_plus:LUCBPlusPlus",

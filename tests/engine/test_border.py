@@ -219,7 +219,7 @@ def test_traits_are_what_is_declared():
 def test_every_epsilon_and_number_of_arms_of_the_registry_is_declared(name):
     cls = REGISTRY[name]
     names = {f.name for f in dataclasses.fields(cls)}
-    assert cls.traits.tolerance == ("epsilon" if "epsilon" in names else None)
+    assert cls.traits.tolerance == next((name for name in ("gamma", "epsilon") if name in names), None)
     if cls.traits.answers != "any":
         assert cls.traits.answers == next((name for name in ("m", "k") if name in names), 1)
     if spends := cls.traits.spends:

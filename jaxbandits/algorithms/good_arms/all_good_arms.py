@@ -72,8 +72,11 @@ class AllGoodArms(Rule):
         """Return the smallest mean of an (epsilon + gamma)-good arm if the best mean is `best`."""
         return lower_line(best, self.epsilon + gamma, self.multiplicative)
 
-    def radius(self, arms: Arms, pulls: jax.Array) -> jax.Array:
-        """Return b sqrt(ln(K log2(2N) / delta) / N) of some arms by their pulls N."""
-        b = arms.reward_range if self.b is None else self.b
-        level = jnp.log(arms.count) - log_of(self.delta) + jnp.log(1 + jnp.log2(pulls))
-        return b * jnp.sqrt(level / pulls)
+    def radius(self, arms: Arms, pulls: jax.Array, events: float = 1.0) -> jax.Array:
+        """Return b sqrt(ln(events K log2(2N) / delta) / N) of some arms by their pulls N."""
+        level = jnp.log(events * arms.count) - log_of(self.delta) + jnp.log(1 + jnp.log2(pulls))
+        return self.range_of(arms) * jnp.sqrt(level / pulls)
+
+    def range_of(self, arms: Arms) -> jax.Array:
+        """Return the range of the rewards, float32 `()`."""
+        return arms.reward_range if self.b is None else self.b

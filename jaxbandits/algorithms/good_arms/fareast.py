@@ -1,0 +1,116 @@
+"""FAREAST: Mason, Jain, Tripathy, Nowak (2020), "Finding all epsilon-good arms in stochastic bandits", NeurIPS 33."""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.good_arms.all_good_arms import AllGoodArms
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.arrays.probabilities import log_of
+
+__all__ = ["FAREAST", "FAREASTState"]
+
+#: With this probability the search for a nearly best arm may fail. That costs pulls; no answer becomes wrong.
+_FAILS = 1 / 16
+
+
+class FAREASTState(NamedTuple):
+    """What is known between two batches."""
+
+    round: jax.Array  # int32 (): k
+    spent: jax.Array  # int32 (): pulls of this round, without sweeps
+    left: jax.Array  # int32 (): sweeps over the active arms that are left in this round
+    active: jax.Array  # bool (K,): neither known to be bad, nor known to be good and not best
+    good: jax.Array  # bool (K,): known to be good
+
+
+@algorithm
+class FAREAST(AllGoodArms):
+    """Finds all epsilon-good arms by rounds of growing precision: drops bad arms early, then sweeps over the others.
+
+    Round k looks for an arm within b 2^-k of the best by LUCB, as the authors' program does. It pulls this arm and the
+    unknown ones ceil(4^k ln(16 K k^2 / delta)) times, and drops an arm if the line of the largest mean of this batch is
+    2 b 2^-k or more above its own. Then it spends as many pulls on sweeps over the active arms, whose intervals tell
+    good arms from bad ones. Intervals use all rewards of an arm, where the program forgets those before the sweeps.
+
+    The guarantee is that of `ST2`, if delta / K <= 0.58. Its bound of the pulls has smaller terms than that of
+    `ST2`; it took more pulls on all instances that were tried here.
+
+    Attributes:
+        epsilon: how far below the best mean an arm may be, not negative; with `multiplicative` a share of it, below 1.
+        delta: allowed probability of error, in (0, 1).
+        gamma: accuracy, not negative, in the unit of epsilon. With 0 a run cannot end where a mean lies on the line.
+        multiplicative: the line is (1 - epsilon) best, in place of best - epsilon.
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.FAREAST(epsilon=0.3, delta=0.1), jb.bernoulli([0.9, 0.85, 0.3]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
+    """
+
+    def init(self, arms: Arms, key: jax.Array) -> FAREASTState:
+        """Return the state after one pull of every arm: nothing is known."""
+        del key
+        nothing, zero = jnp.zeros(len(arms), bool), jnp.zeros((), jnp.int32)
+        return FAREASTState(round=zero + 1, spent=zero, left=zero, active=~nothing, good=nothing)
+
+    def request(self, state: FAREASTState, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return a sweep; the two rivals of the search for a nearly best arm; or the batch that drops bad arms."""
+        del key
+        among = jnp.where(jnp.any(state.good & state.active), state.good & state.active, state.active)
+        radius = self.range_of(arms) * jnp.sqrt((jnp.log(1 + jnp.log2(arms.pulls)) - math.log(_FAILS)) / arms.pulls)
+        places = jnp.arange(len(arms))
+        best = places == jnp.argmax(jnp.where(among, arms.mean, -jnp.inf))
+        upper = jnp.where(among & ~best, arms.mean + radius, -jnp.inf)
+        rival = places == jnp.argmax(upper)
+        close = jnp.max(upper) - jnp.max(jnp.where(best, arms.mean - radius, -jnp.inf)) <= self._accuracy(state, arms)
+        tested = best | (state.active & ~state.good)
+        search = jnp.where(close, tested * self._batch(state, arms), best | rival)
+        return jnp.where(state.left > 0, state.active, search).astype(jnp.int32)
+
+    def absorb(self, state: FAREASTState, arms: Arms, counts: jax.Array, sums: jax.Array) -> FAREASTState:
+        """Return what is known after a batch."""
+        sweep, test = state.left > 0, jnp.max(counts) > 1
+        spent = state.spent + jnp.sum(counts)
+        means = jnp.where(counts > 0, sums / jnp.maximum(counts, 1), -jnp.inf)
+        below = self.line(jnp.max(means)) - means >= 2 * self._accuracy(state, arms)
+        dropped = test & below & state.active & ~state.good & (counts > 0)
+        known = self.bounds(arms.mean, self.radius(arms, arms.pulls, events=2.0), state.active)
+        good = state.good | (sweep & state.active & known.good)
+        beaten = good & (known.upper < jnp.max(jnp.where(state.active, known.lower, -jnp.inf)))
+        active = state.active & ~dropped & ~(sweep & (beaten | (known.bad & ~good)))
+        left = jnp.where(sweep, state.left - 1, jnp.where(test, -(-spent // jnp.sum(active)), 0))
+        over = sweep & (left == 0)
+        return FAREASTState(
+            round=state.round + over,
+            spent=jnp.where(over | sweep, 0, spent),
+            left=left,
+            active=active,
+            good=good,
+        )
+
+    def done(self, state: FAREASTState, arms: Arms) -> jax.Array:
+        """Return whether every active arm is known to be good."""
+        del arms
+        return ~jnp.any(state.active & ~state.good)
+
+    def recommend(self, state: FAREASTState, arms: Arms) -> jax.Array:
+        """Return the good arms; before the end also the active ones that look good."""
+        best = jnp.max(jnp.where(state.active, arms.mean, -jnp.inf))
+        return state.good | (state.active & (arms.mean >= self.line(best)))
+
+    def _accuracy(self, state: FAREASTState, arms: Arms) -> jax.Array:
+        """Return b 2^-k."""
+        return self.range_of(arms) * jnp.exp2(-state.round.astype(jnp.float32))
+
+    def _batch(self, state: FAREASTState, arms: Arms) -> jax.Array:
+        """Return ceil(4^k ln(16 K k^2 / delta)), int32 `()`."""
+        level = jnp.log(16.0 * arms.count) + 2 * jnp.log(state.round) - log_of(self.delta)
+        size = jnp.ceil(jnp.exp2(2 * state.round.astype(jnp.float32)) * level)
+        return jnp.minimum(size, 2.0**30).astype(jnp.int32)
