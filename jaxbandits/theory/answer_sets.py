@@ -9,13 +9,15 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
+from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, Rule
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.theory._bound_shapes import power, times
 from jaxbandits.theory._checks import as_float, check, rule_of_means
 from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = ["all_good_pulls_lower_bound", "h_all_good", "lower_line", "threshold_pulls_lower_bound"]
+
+_SHARE = Rule("must lie in [0, 1)", lambda x: (x >= 0) & (x < 1))
 
 
 def threshold_pulls_lower_bound(
@@ -146,8 +148,10 @@ def lower_line(best: jax.Array, epsilon: jax.Array, multiplicative: bool) -> jax
 
 
 def _above(worst: jax.Array, epsilon: jax.Array, multiplicative: bool) -> jax.Array:
-    """Return the best mean of which `worst` lies on the line."""
-    return worst / (1 - epsilon) if multiplicative else worst + epsilon
+    """Return the best mean of which `worst` lies on the line; an infinite one stays so, with slope 0."""
+    there = jnp.isfinite(worst)
+    known = jnp.where(there, worst, 0.0)
+    return jnp.where(there, known / (1 - epsilon) if multiplicative else known + epsilon, worst)
 
 
 def _two_smallest(x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -161,7 +165,7 @@ def _divergence(law: Family, mean: jax.Array, other: jax.Array, sd: ArrayLike) -
     mean, other = jnp.broadcast_arrays(mean, other)
     inside = (other > law.lowest) & (other < law.highest) & jnp.isfinite(other)
     shift = jnp.where(inside, other - mean, 0.0)
-    found = jnp.where(inside, law.divergence_by(mean, shift), jnp.inf) / as_float(sd) ** 2
+    found = jnp.where(inside, law.divergence_by(mean, shift) / as_float(sd) ** 2, jnp.inf)
     return jnp.where(other == mean, 0.0, found)
 
 
@@ -173,7 +177,7 @@ def _pulls(cost: jax.Array, delta: ArrayLike) -> jax.Array:
 
 def _epsilon(epsilon: ArrayLike, multiplicative: bool) -> jax.Array:
     if multiplicative:
-        check("a multiplicative epsilon", epsilon, UNIT)
+        check("a multiplicative epsilon", epsilon, _SHARE)
     return as_float(epsilon)
 
 

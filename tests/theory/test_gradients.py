@@ -24,11 +24,15 @@ CONSTANTS = theory.PPR_PRACTICAL
 PPR = {"epsilon": 0.2, "delta": 0.07, "correlation": 2.3, "constants": CONSTANTS}
 TOP = {"means": MANY, "epsilon": 0.07, "delta": 0.06, "k": 4}
 OPT = {"pulls": 3e5, "delta": 0.05, "arms": 100.0, "k": 10.0}
-FIXED = {"m", "k", "family", "rival", "mask", "name"}  # whole numbers and words
+FIXED = {"m", "k", "family", "rival", "mask", "name", "multiplicative"}  # whole numbers and words
 
 CASES = {
     "adaptive_top_k_pulls_bound": TOP,
     "adaptive_top_k_pulls_rate": TOP,
+    "all_good_pulls_lower_bound": {"means": MEANS, "delta": 0.1, "epsilon": 0.17},
+    "all_good_pulls_lower_bound, a share": {
+        "means": MEANS, "delta": 0.1, "epsilon": 0.2, "multiplicative": True, "family": "gaussian", "sd": 0.6,
+    },
     "bernstein_race_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1, "growth": 1.4},
     "best_arm_error_lower_bound": {"means": MEANS, "n": 100.0},
     "best_arm_error_lower_bound_rate": {"means": MEANS, "n": 30.0},
@@ -61,6 +65,7 @@ CASES = {
     "h2": {"means": MEANS, "m": 2},
     "h2_p": {"means": MEANS, "p": 1.6},
     "h_0_epsilon": {"means": MANY, "epsilon": 0.07, "k": 4},
+    "h_all_good": {"means": MEANS, "epsilon": 0.17},
     "h_epsilon": {"means": MEANS, "epsilon": 0.1, "m": 2, "b": 1.2},
     "h_epsilon_variance": {"means": MEANS, "variances": VARIANCES, "epsilon": 0.1, "m": 2, "b": 1.2},
     "h_t_epsilon": {"means": MANY, "epsilon": 0.07, "k": 4},
@@ -110,6 +115,7 @@ CASES = {
     "sr_tea_error_bound": {"means": MEANS, "budget": 2e6, "p": 1.9, "moment_b": 0.5, "gap": 0.1},
     "sr_tea_threshold": {"p": 1.8, "moment_b": 0.5, "gap": 0.1},
     "successive_rejects_error_bound": {"means": MEANS, "n": 3000.0},
+    "threshold_pulls_lower_bound": {"means": MEANS, "delta": 0.1, "threshold": 0.6, "epsilon": 0.05},
     "top_k_lower_bound_rate": {"n": 50.0, "epsilon": 0.05},
     "truncated_mean_radius": {"s": 50.0, "delta": 0.1, "p": 1.6, "moment_b": 2.0},
     "ucb_air_regret_rate": {"budget": 300.0, "beta": 0.7, "best": 0.9},
@@ -129,7 +135,12 @@ CASES = {
     },
 }  # fmt: skip
 #: Of the variants of a formula that takes long to compile, one is always tested.
-LONG = {"characteristic_time", "characteristic_time, m = 1", "kl_lucb_pulls_bound"}
+LONG = {
+    "all_good_pulls_lower_bound, a share",
+    "characteristic_time",
+    "characteristic_time, m = 1",
+    "kl_lucb_pulls_bound",
+}
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
 #: One of each way to write a formula; what XLA makes of the others is seen by the slow tests.
 TYPICAL = {"h_epsilon", "kl_bernoulli", "median_of_means_radius", "ppr_cost_bound", "psi_t", "ugape_c_pulls_bound"}

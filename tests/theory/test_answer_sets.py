@@ -1,0 +1,85 @@
+"""Lower bounds for answers of any number of arms, against a search for the nearest instance with another answer."""
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import theory
+
+GRID = np.linspace(0.0005, 0.9995, 3997)
+
+
+def good(means, epsilon, multiplicative):
+    best = means.max()
+    return tuple(means >= ((1 - epsilon) * best if multiplicative else best - epsilon))
+
+
+def kl(p, q):
+    return p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
+
+
+def nearest(means, answer_of):
+    """The sum of 1 / d of the nearest means that change the answer, and of those just before them on the grid."""
+    answer, found = answer_of(means), []
+    for arm in range(len(means)):
+        others = [*np.where(np.arange(len(means)) == arm, GRID[:, None], means)]
+        changed = np.asarray([answer_of(other) != answer for other in others])
+        costs = kl(means[arm], GRID)
+        place = np.flatnonzero(changed)[np.argmin(costs[changed])] if changed.any() else None
+        before = place + (1 if place is not None and GRID[place] < means[arm] else -1) if place is not None else None
+        found.append((0, 0) if place is None else (1 / costs[place], 1 / costs[before]))
+    return np.sum(found, axis=0)
+
+
+@pytest.mark.parametrize("multiplicative", [False, True])
+def test_all_good_arms_is_the_nearest_other_answer_of_each_arm(multiplicative):
+    random = np.random.default_rng(3)
+    for _ in range(5):
+        means, epsilon = random.uniform(0.05, 0.95, random.integers(2, 5)), random.uniform(0.05, 0.4)
+        least, most = nearest(means, lambda mu, epsilon=epsilon: good(mu, epsilon, multiplicative))
+        bound = theory.all_good_pulls_lower_bound(means, 0.05, epsilon, multiplicative)
+        time = float(bound / theory.binary_relative_entropy(0.05))
+        assert least * 0.999 <= time <= most * 1.001
+
+
+def test_above_a_threshold_each_arm_is_told_from_it():
+    means = np.asarray([0.8, 0.55, 0.3])
+    bound = theory.threshold_pulls_lower_bound(means, 0.05, 0.6)
+    times = 1 / kl(means, 0.6)
+    assert float(bound) == pytest.approx(float(times.sum() * theory.binary_relative_entropy(0.05)))
+    assert float(bound) > times.sum() * np.log(1 / (2.4 * 0.05))
+    eased = theory.threshold_pulls_lower_bound(means, 0.05, 0.6, 0.1)
+    far = [kl(0.8, 0.5), max(kl(0.55, 0.5), kl(0.55, 0.7)), kl(0.3, 0.7)]
+    assert float(eased / theory.binary_relative_entropy(0.05)) == pytest.approx(sum(1 / x for x in far))
+
+
+def test_normal_arms_need_at_least_what_the_gaps_say():
+    """At least twice the complexity for variance 1, unless one arm alone is good: to raise it changes no answer."""
+    means = np.asarray([1.0, 0.8, 0.3, -0.2])
+    for epsilon in (0.1, 0.4, 0.9):
+        alone = np.sum(means >= 1 - epsilon) == 1
+        ratio = theory.all_good_pulls_lower_bound(means, 0.05, epsilon, family="gaussian") / (
+            2 * theory.h_all_good(means, epsilon) * theory.binary_relative_entropy(0.05)
+        )
+        assert alone or float(ratio) >= 1 - 1e-9
+
+
+def test_where_no_other_answer_is_near_there_is_no_bound():
+    assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.1, 1.5)) == 0
+    assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.5, 0.4)) == 0
+    assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.1, 0.2)) == np.inf
+    assert float(theory.all_good_pulls_lower_bound([0.75, 0.25], 0.1, 0.5)) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.threshold_pulls_lower_bound([0.7], 0.1, np.inf), "threshold must be finite"),
+        (lambda: theory.all_good_pulls_lower_bound([0.7, 0.2], 0.1, 1.2, True), "multiplicative epsilon"),
+        (lambda: theory.h_all_good([0.7, 0.2], -0.1), "epsilon must be"),
+        (lambda: theory.threshold_pulls_lower_bound([1.7], 0.1, 0.5), "means must lie"),
+    ],
+)
+def test_values_outside_their_range_are_refused(call, message):
+    with pytest.raises(jb.UsageError, match=message):
+        call()
