@@ -17,6 +17,8 @@ _TREE = {
     "an error probability δ": [
         ("one arm", "TrackAndStop, LUCB"),
         ("m arms", "UGapEc, LUCB, KLLUCB"),
+        ("above a threshold", "HDoC, APGAIc"),
+        ("all near the best", "ST2"),
         ("one arm, heavy tails", "SuccessiveElimination"),
         ("unknown variances", "EBTCI"),
         ("pay per reward", "BernsteinRace"),
@@ -24,7 +26,7 @@ _TREE = {
     "a number of pulls": [
         ("one arm", "SequentialHalving"),
         ("m arms", "SAR, UGapEb"),
-        ("above a threshold", "APT"),
+        ("above a threshold", "APT, LSA"),
         ("K of thousands", "AdaptiveTopK, OptMAI"),
         ("of infinitely many", "SiRI"),
     ],
