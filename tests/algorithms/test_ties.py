@@ -87,6 +87,7 @@ CASES = {
     "kn-pp": [jb.KNPlusPlus(epsilon=0.8, delta=0.6, n0=3)],
     "rinott": [jb.Rinott(epsilon=0.8, delta=0.7, n0=4)],
     "paired-race": [jb.PairedRace(epsilon=0.9, delta=0.9)],
+    "fareast": [jb.FAREAST(epsilon=0.45, delta=0.9, b=0.2)],
 }
 CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.
