@@ -135,7 +135,8 @@ def comparisons(
     # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
     spending, also_left_out = find_candidates(problem, limits, question, budget=budget or limits.most)
     if not stopping and not spending:
-        raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
+        reasons = "; ".join([*left_out, *also_left_out]) or "none has a budget for this question, give a delta"
+        raise UsageError(f"no algorithm is suitable: {reasons}")
     known = budget if stopping else budget or limits.most
     found = Comparison(
         problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],

@@ -118,3 +118,10 @@ def test_no_row_reads_more_than_the_matrix_has():
     assert {"lucb serfling", "ugape-c serfling", "paired-race"} <= {one.label for one in found.fixed_confidence}
     assert found.budget <= 120
     assert found.lower_bound is None
+
+
+def test_arms_that_were_read_in_full_are_known_to_be_good_or_bad():
+    table = np.asarray([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]] * 3)  # an interval of 6 items decides nothing
+    runs = jb.simulate(jb.HDoC(delta=0.1, threshold=0.4), jb.matrix(table), 10)
+    np.testing.assert_array_equal(runs.recommended, [[True, True, False]] * 10)
+    assert runs.correct.all()

@@ -78,6 +78,8 @@ class GoodArmRounds(Rule):
     def _decided(self, state: GoodArmState, arms: Arms, some: jax.Array) -> GoodArmState:
         """Return the state after some arms, int32 `()` or `(N,)`, were checked (Algorithm 1)."""
         radius, mean = self._radius(arms, arms.pulls[some]), arms.mean[some]
+        if arms.cells is not None:  # a finite population that was read in full is known
+            radius = jnp.where(arms.pulls[some] < arms.cells[some], radius, 0)
         good = state.undecided[some] & (mean - radius >= self.threshold)
         bad = mean + radius < self.threshold
         return GoodArmState(
