@@ -49,9 +49,9 @@ def variants():
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            # As kl-lucb, but for a formula; and like tests of likelihood ratios.
+            # As kl-lucb, but for a formula; with thousands of pulls; and like tests of likelihood ratios.
             seldom = (
-                bool(switch) or name == "lucb-pp" or ("family" in fields and name not in ("track-and-stop", "ttts"))
+                bool(switch) or name in ("lucb-pp", "st2") or ("family" in fields and name not in ("track-and-stop", "ttts"))
             )
             marks = [pytest.mark.slow] * seldom + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
