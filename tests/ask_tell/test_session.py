@@ -51,7 +51,9 @@ def variants():
                 values["a"] = 2.0
             # As kl-lucb, but for a formula; with thousands of pulls; and like tests of likelihood ratios.
             seldom = (
-                bool(switch) or name in ("lucb-pp", "st2") or ("family" in fields and name not in ("track-and-stop", "ttts"))
+                bool(switch)
+                or name in ("lucb-pp", "st2")
+                or ("family" in fields and name not in ("track-and-stop", "ttts"))
             )
             marks = [pytest.mark.slow] * seldom + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
