@@ -33,10 +33,10 @@ from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
 from jaxbandits.algorithms.good_arms.fareast import FAREAST as FAREAST
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
+from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
 from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
 from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
-from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
