@@ -3,7 +3,11 @@
 from jaxbandits import gradients as gradients
 from jaxbandits import problems as problems
 from jaxbandits import theory as theory
+from jaxbandits.algorithms.budget_allocation.ocba import OCBA as OCBA
+from jaxbandits.algorithms.budget_allocation.ocba_m import OCBAm as OCBAm
 from jaxbandits.algorithms.confidence_bounds.apt import APT as APT
+from jaxbandits.algorithms.confidence_bounds.at_lucb import ATLUCB as ATLUCB
+from jaxbandits.algorithms.confidence_bounds.fc2fb import FC2FB as FC2FB
 from jaxbandits.algorithms.confidence_bounds.gape import GapE as GapE
 from jaxbandits.algorithms.confidence_bounds.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.confidence_bounds.lil_ucb import LilUCB as LilUCB
@@ -23,8 +27,13 @@ from jaxbandits.algorithms.cost_budget.siri import SiRI as SiRI
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBVInf as UCBVInf
 from jaxbandits.algorithms.elimination.continuous_rejects import ContinuousRejects as ContinuousRejects
+from jaxbandits.algorithms.elimination.doubling_sequential_halving import (
+    DoublingSequentialHalving as DoublingSequentialHalving,
+)
 from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
+from jaxbandits.algorithms.elimination.shadavar import SHAdaVar as SHAdaVar
+from jaxbandits.algorithms.elimination.shvar import SHVar as SHVar
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
 from jaxbandits.algorithms.good_arms.apgai import APGAIb as APGAIb
@@ -37,6 +46,7 @@ from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
 from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
 from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
+from jaxbandits.algorithms.likelihood_ratio.anytime_eb_tc import AnytimeEBTC as AnytimeEBTC
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -145,10 +155,12 @@ from jaxbandits.tuning.search import tune as tune
 __all__ = [
     "APT",
     "APTG",
+    "ATLUCB",
     "CLUCB",
     "EBTC",
     "EBTCI",
     "FAREAST",
+    "FC2FB",
     "KLLUCB",
     "KN",
     "KUBE",
@@ -156,6 +168,7 @@ __all__ = [
     "LUCB",
     "LUCBG",
     "MABPPR",
+    "OCBA",
     "RCB",
     "RCBAIR",
     "RCBI",
@@ -169,6 +182,7 @@ __all__ = [
     "APGAIb",
     "APGAIc",
     "AdaptiveTopK",
+    "AnytimeEBTC",
     "Arms",
     "AskTell",
     "Axis",
@@ -181,6 +195,7 @@ __all__ = [
     "Comparison",
     "ContinuousRejects",
     "CountPlan",
+    "DoublingSequentialHalving",
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",
@@ -193,11 +208,14 @@ __all__ = [
     "LilUCB",
     "MedianElimination",
     "Metric",
+    "OCBAm",
     "OptMAI",
     "PairedRace",
     "Problem",
     "Progress",
     "Rinott",
+    "SHAdaVar",
+    "SHVar",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",

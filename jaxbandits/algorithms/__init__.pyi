@@ -1,6 +1,10 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
+from jaxbandits.algorithms.budget_allocation.ocba import OCBA as OCBA
+from jaxbandits.algorithms.budget_allocation.ocba_m import OCBAm as OCBAm
 from jaxbandits.algorithms.confidence_bounds.apt import APT as APT
+from jaxbandits.algorithms.confidence_bounds.at_lucb import ATLUCB as ATLUCB
+from jaxbandits.algorithms.confidence_bounds.fc2fb import FC2FB as FC2FB
 from jaxbandits.algorithms.confidence_bounds.gape import GapE as GapE
 from jaxbandits.algorithms.confidence_bounds.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.confidence_bounds.lil_ucb import LilUCB as LilUCB
@@ -20,8 +24,13 @@ from jaxbandits.algorithms.cost_budget.siri import SiRI as SiRI
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBVInf as UCBVInf
 from jaxbandits.algorithms.elimination.continuous_rejects import ContinuousRejects as ContinuousRejects
+from jaxbandits.algorithms.elimination.doubling_sequential_halving import (
+    DoublingSequentialHalving as DoublingSequentialHalving,
+)
 from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
+from jaxbandits.algorithms.elimination.shadavar import SHAdaVar as SHAdaVar
+from jaxbandits.algorithms.elimination.shvar import SHVar as SHVar
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
 from jaxbandits.algorithms.good_arms.apgai import APGAIb as APGAIb
@@ -34,6 +43,7 @@ from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
 from jaxbandits.algorithms.indifference_zone.kn import KNPlusPlus as KNPlusPlus
 from jaxbandits.algorithms.indifference_zone.rinott import Rinott as Rinott
+from jaxbandits.algorithms.likelihood_ratio.anytime_eb_tc import AnytimeEBTC as AnytimeEBTC
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
@@ -62,10 +72,12 @@ from jaxbandits.algorithms.uniform_sampling.union_bound import UnionBound as Uni
 __all__ = [
     "APT",
     "APTG",
+    "ATLUCB",
     "CLUCB",
     "EBTC",
     "EBTCI",
     "FAREAST",
+    "FC2FB",
     "KLLUCB",
     "KN",
     "KUBE",
@@ -73,6 +85,7 @@ __all__ = [
     "LUCB",
     "LUCBG",
     "MABPPR",
+    "OCBA",
     "RCB",
     "RCBAIR",
     "RCBI",
@@ -87,12 +100,14 @@ __all__ = [
     "APGAIb",
     "APGAIc",
     "AdaptiveTopK",
+    "AnytimeEBTC",
     "BernsteinRace",
     "BestChallenger",
     "BetaTopTwo",
     "BettingRace",
     "BudgetedThompson",
     "ContinuousRejects",
+    "DoublingSequentialHalving",
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",
@@ -104,9 +119,12 @@ __all__ = [
     "LUCBPlusPlus",
     "LilUCB",
     "MedianElimination",
+    "OCBAm",
     "OptMAI",
     "PairedRace",
     "Rinott",
+    "SHAdaVar",
+    "SHVar",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",

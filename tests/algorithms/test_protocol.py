@@ -44,6 +44,7 @@ VALUES = {
     "resamplings": np.asarray([1, 2, 3, 4, 5, 6]),
     "beta": np.linspace(0.6, 0.9, RUNS),
     "n0": np.asarray([2, 3, 5, 9, 12, 6]),
+    "variances": np.linspace(0.1, 0.5, RUNS),
 }
 # All that MAB-PPR fills in before a run. Sizes are small, and every run reaches its final round.
 PPR = {
@@ -84,7 +85,8 @@ def cases():
         words = {n for n in fields if _choices(fields, n)}
         given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
         others = {n: field.default for n, field in fields.items() if n not in VALUES}
-        given |= {n: np.full(RUNS, value) for n, value in others.items() if isinstance(value, float)}
+        numbers = {n: value for n, value in others.items() if type(value) in (int, float)}
+        given |= {n: np.full(RUNS, value) for n, value in numbers.items() if not fields[n].metadata.get("static")}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None and n not in words]
         switches = [n for n, field in fields.items() if isinstance(field.default, bool)]
         # The range of the rewards, a factor and no more, is given with the switches: each case is two programs.
@@ -94,6 +96,9 @@ def cases():
             given, settings = PPR, {"": {"slots": 12}}
         if cls is jb.Rinott:  # filled in before a run, too
             given |= {"h": VALUES["a"], "n0": 5}
+        if "variances" in optional:  # the problem's, filled in before a run
+            given |= {"variances": VALUES["variances"]}
+            settings.pop("variances")
         if "beta" in optional:  # the reservoir's, filled in before a run
             given |= {"beta": VALUES["beta"]}
             settings.pop("beta")
@@ -386,6 +391,13 @@ def test_values_outside_their_range_are_refused(name):
     assert checked >= 10
 
 
+# Of five arms, where it is not one pull of each.
+LEAST_BUDGETS = {
+    "sequential-halving": 15, "sh-var": 15, "sh-ada-var": 30, "doubling-sequential-halving": 15, "ocba": 25,
+    "ocba-m": 25,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_what_does_not_fit_the_problem_is_refused(name):
     cls = REGISTRY[name]
@@ -398,14 +410,11 @@ def test_what_does_not_fit_the_problem_is_refused(name):
         for m in (5, 6):
             with pytest.raises(jb.UsageError, match="m must be smaller"):
                 cls(**required, m=m).check(5, 1)
-    if name == "sequential-halving":
-        cls(budget=15).check(5, 1)
-        with pytest.raises(jb.UsageError, match="at least 15, got 14"):
-            cls(budget=14).check(5, 1)
-    elif "budget" in fields and not cls.traits.spends:
-        cls(**{**required, "budget": 5}).check(5, 1)
-        with pytest.raises(jb.UsageError, match="5 first pulls of 5 arms, got 4"):
-            cls(**{**required, "budget": 4}).check(5, 1)
+    if "budget" in fields and not cls.traits.spends:
+        least = LEAST_BUDGETS.get(name, 5)
+        cls(**{**required, "budget": least}).check(5, 1)
+        with pytest.raises(jb.UsageError, match=f"pulls? .*of 5 arms.*, got {least - 1}|5 arms a pull.*got 14"):
+            cls(**{**required, "budget": least - 1}).check(5, 1)
     if "budget" in fields and "variance" in fields:
         cls(**{**required, "budget": 10}, variance=True).check(5, 1)
         with pytest.raises(jb.UsageError, match="10 first pulls"):

@@ -6,8 +6,8 @@ float64 values that decide differ by less than `NEAR` and are not equal, float32
 is not compared, and there must be few of them.
 
 A reference says of a moment what is pulled next, a list of arms, or of a rule that draws it the probability of each,
-an array; the arms that it would return, a set; and a stopping statistic, or None. A new one is a module of
-`references/`.
+an array; the arms that it would return, a set; and a stopping statistic, whether the run has ended, or None. A new one
+is a module of `references/`.
 """
 
 import dataclasses
@@ -102,8 +102,8 @@ def bernstein(a, view, b):
     return np.sqrt(2 * a * view.variance / view.pulls) + 7 * a * b / (3 * (view.pulls - 1))
 
 
-# What a reference says of a moment; the run ends once the stopping statistic is below epsilon.
-Said = tuple[list[int] | np.ndarray, set[int], float | None]
+# What a reference says of a moment; the run ends once the stopping statistic is below epsilon, or where it is True.
+Said = tuple[list[int] | np.ndarray, set[int], float | bool | None]
 
 
 def uniform(view: View, algorithm: Any) -> Said:
@@ -586,6 +586,9 @@ def test_every_decision_is_that_of_the_reference(name):
             if getattr(algorithm, "eliminates", False):
                 if not view.near:
                     assert done[run, step] == (len(memory["alive"]) == 1)
+            elif isinstance(statistic, bool):
+                if not view.near:
+                    assert done[run, step] == statistic
             elif getattr(algorithm, "budget", None) is None:
                 epsilon = getattr(algorithm, "epsilon", 0)
                 if abs(statistic - epsilon) > NEAR:

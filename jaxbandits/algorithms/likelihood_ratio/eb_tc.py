@@ -8,16 +8,12 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import Remembered
-from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, Tracking, paid
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, Tracking, check_pairs, pay_pair
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.errors import UsageError
 
 __all__ = ["EBTC"]
-
-# Accounts of all pairs take memory by the square.
-_MOST_ARMS = 256
 
 
 @algorithm
@@ -56,10 +52,7 @@ class EBTC(TopTwo):
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Check also that the accounts of all pairs are not too many."""
         super().check(arms_per_bandit, bandits)
-        if arms_per_bandit > _MOST_ARMS:
-            raise UsageError(
-                f"EBTC keeps an account for every pair of arms: at most {_MOST_ARMS} arms, got {arms_per_bandit}"
-            )
+        check_pairs(self, arms_per_bandit)
 
     def init(self, arms: Arms, key: jax.Array) -> Tracking:
         """Return the state after the first pulls, with an account for every pair of leader and challenger."""
@@ -75,11 +68,7 @@ class EBTC(TopTwo):
         leader = jnp.argmax(arms.mean)
         near = self.against(arms, leader, self.slack)
         challenger = jnp.argmin(near.cost)
-        number = jnp.arange(len(arms))
-        pair = (number == leader)[:, None] & (number == challenger)[None]
-        account, pull = paid(jnp.sum(jnp.where(pair, owed, 0)), 1 - self.leaders_share(near, challenger))
-        owed = jnp.where(pair, account, owed)
-        return Tracking(parted, owed, jnp.where(pull, challenger, leader))
+        return Tracking(parted, *pay_pair(owed, leader, challenger, self.leaders_share(near, challenger)))
 
     def select(self, state: Tracking, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm that was decided on."""

@@ -12,13 +12,16 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped, Remembered
 from jaxbandits.algorithms.parameters import Numeric, Word, parameter
+from jaxbandits.errors import UsageError
 from jaxbandits.random.threefry import open_uniform
 from jaxbandits.statistics.glr import Evidence
 
-__all__ = ["UNIT", "TopTwo", "Tracking", "paid", "toss_share"]
+__all__ = ["UNIT", "TopTwo", "Tracking", "check_pairs", "paid", "pay_pair", "share_of", "toss_share"]
 
 #: One pull in the whole numbers that add up shares: a share is a multiple of 2^-24.
 UNIT = 1 << 24
+# Accounts of all pairs take memory by the square.
+_MOST_ARMS = 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +38,7 @@ class TopTwo(GLRStopped):
 
     def leaders_share(self, evidence: Evidence, challenger: jax.Array) -> jax.Array:
         """Return the leader's share against a challenger, float32 `()`, by its evidence, `(K,)`."""
-        if isinstance(self.share, Word):
-            return evidence.share[challenger]
-        return jnp.asarray(self.share, jnp.float32)
+        return share_of(self.share, evidence, challenger)
 
 
 class Tracking(NamedTuple):
@@ -65,6 +66,36 @@ def paid(owed: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array]:
     credited = owed + jnp.round(share * UNIT).astype(jnp.int32)
     pull = credited >= 0
     return jnp.where(pull, credited - UNIT, credited), pull
+
+
+def share_of(share: Numeric, evidence: Evidence, challenger: jax.Array) -> jax.Array:
+    """Return the leader's share, a number or `ids`, against a challenger, float32 `()`, by its evidence, `(K,)`."""
+    return evidence.share[challenger] if isinstance(share, Word) else jnp.asarray(share, jnp.float32)
+
+
+def pay_pair(
+    owed: jax.Array, leader: jax.Array, challenger: jax.Array, share: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Return the accounts of all pairs, int32 `(K, K)`, and the arm of this pair that is pulled, int32 `()`.
+
+    The challenger's account with this leader is credited with 1 - share. It is pulled if that is owed, else the leader
+    (Jourdan, Degenne, Kaufmann 2023, Algorithm 1).
+    """
+    number = jnp.arange(len(owed))
+    pair = (number == leader)[:, None] & (number == challenger)[None]
+    account, pull = paid(jnp.sum(jnp.where(pair, owed, 0)), 1 - share)
+    return jnp.where(pair, account, owed), jnp.where(pull, challenger, leader)
+
+
+def check_pairs(rule: object, arms: int) -> None:
+    """Check that the accounts of all pairs of arms are not too many.
+
+    Raises:
+        UsageError: they are.
+    """
+    if arms > _MOST_ARMS:
+        name = type(rule).__name__
+        raise UsageError(f"{name} keeps an account for every pair of arms: at most {_MOST_ARMS} arms, got {arms}")
 
 
 def toss_share(key: jax.Array, share: jax.Array) -> jax.Array:

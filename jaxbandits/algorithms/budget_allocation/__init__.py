@@ -1,0 +1,1 @@
+"""Rules that allocate a simulation budget by estimated means and variances."""
