@@ -559,6 +559,8 @@ for module in references.MODULES.values():
 # What is another setting of a formula that is there each time.
 SELDOM = (
     "lucb, kl2013", "kl-lucb of two, log", "kl-lucb, heuristic", "kl-lucb of three, a wider range", "lucb-pp of two",
+    "sh-var, variances given", "sh-ada-var, equal pulls", "doubling of two", "anytime eb-tc", "anytime eb-tc, a share",
+    "fc2fb, lil'ucb", "ocba, coins", "ocba-m of one", "ocba-m of two", "at-lucb",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Allocate a budget in increments, in proportion to shares that are estimated anew for each.
+"""Allocate a budget in increments, in proportion to shares that are estimated before each.
 
 Chen, Lee (2011), "Stochastic simulation optimization: an optimal computing budget allocation", World Scientific. It
 follows public programs, and was not checked against the book.

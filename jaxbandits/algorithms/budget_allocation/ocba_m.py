@@ -22,7 +22,7 @@ class OCBAm(BudgetIncrements):
 
     Pulls are in proportion to (s_i / (mean_i - c))^2. The border c divides the distance of the m-th and the next mean
     in the ratio of their standard errors, e = s / sqrt(N): c = (e_{m+1} mean_m + e_m mean_{m+1}) / (e_m + e_{m+1}).
-    Means and variances are estimated, and the shares computed anew, before each increment. The sampling does not
+    Means and variances, and with them the shares, are estimated before each increment. The sampling does not
     depend on the budget. No bound of the error is proved.
 
     It follows public programs, and was not checked against the paper. The m-th best-looking arm gets what

@@ -15,6 +15,7 @@ from jaxbandits.algorithms.confidence_bounds.lil_ucb import LilUCB
 from jaxbandits.algorithms.confidence_bounds.ugape_c import UGapEc
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import LogProbability
 from jaxbandits.arrays.static_int import StaticInt
@@ -31,7 +32,7 @@ class _State(NamedTuple):
 
 @algorithm
 class FC2FB(Rule):
-    """Runs a rule with fixed confidence anew in R stages, with a larger delta in each; returns its first answer.
+    """Starts a rule with fixed confidence in each of R stages, with ever larger deltas; returns its first answer.
 
     R = floor(log2(n / least)), each stage has floor(n / R) pulls, and delta_r = first_delta^(2^(R - r)) (Algorithm 3).
     If the rule stops in no stage, the answer is the arm with the largest mean of all rewards; the paper takes any arm.
@@ -105,7 +106,7 @@ class FC2FB(Rule):
         pulls, total = jnp.where(over, arms.pulls, state.pulls), jnp.where(over, arms.total, state.total)
         return _State(state.stage + over, pulls, total, stopped)
 
-    def _begun(self, state: _State, fresh: Arms, key: jax.Array) -> tuple[UGapEc | LilUCB, object]:
+    def _begun(self, state: _State, fresh: Arms, key: jax.Array) -> tuple[UGapEc | LilUCB, OwnState]:
         """Return the rule with this stage's delta, and its state, which only depends on the stage's rewards."""
         power = jnp.left_shift(1, jnp.maximum(self._stages() - state.stage, 0))
         delta = LogProbability(power * jnp.log(self.first_delta))

@@ -18,9 +18,10 @@ __all__ = ["DoublingSequentialHalving"]
 class DoublingSequentialHalving(HalvingStages):
     """Sequential Halving with the budgets T, 2 T, 4 T, … one after another, T = K ceil(log2 K).
 
-    Each run of Sequential Halving begins anew, as printed in its paper: means are those of a stage's rewards. The
-    answer at any time is that of the last run that was completed, before the first the largest mean of a stage. The
-    sampling does not depend on the budget. It follows descriptions, and was not checked against the paper.
+    Each run of Sequential Halving forgets the rewards before it, and each stage those of the stages before, as printed
+    in its paper. The answer at any time is that of the last run that was completed; before the first, the arm with the
+    largest mean in the stage. The sampling does not depend on the budget. It follows descriptions, and was not checked
+    against the paper.
 
     Attributes:
         budget: number of pulls, at least K ceil(log2 K).

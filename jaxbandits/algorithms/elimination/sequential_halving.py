@@ -6,6 +6,7 @@ Karnin, Koren, Somekh (2013), "Almost optimal exploration in multi-armed bandits
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.elimination.halving_stages import stages_of
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
@@ -54,8 +55,7 @@ class SequentialHalving(Rule):
 
     def rounds(self, arms: SurvivingArms) -> jax.Array:
         """Return floor(T / (|S_r| ceil(log2 K)))."""
-        phases = 32 - jax.lax.clz(arms.count - 1)  # ceil(log2 K)
-        return jnp.asarray(self.budget) // (arms.left * phases)
+        return jnp.asarray(self.budget) // (arms.left * stages_of(arms))
 
     def keep(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
         """Return the ceil(|S_r| / 2) arms of S_r with the largest means; without `reuse`, ties are broken at random."""

@@ -25,7 +25,7 @@ def program(view, algorithm):
         upper = np.zeros(view.count)
         for arm in alive:
             room = 1 - 2 * np.sqrt(log_level / (pulls[arm] - 1))
-            upper[arm] = np.var(fresh[arm], ddof=1) / room / pulls[arm]
+            upper[arm] = 1e4 * np.var(fresh[arm], ddof=1) / room / pulls[arm]
         return upper
 
     return one_halving(view, algorithm.budget, wanted)

@@ -19,7 +19,7 @@ def program(view, algorithm):
 
     def wanted(fresh, alive):
         del alive
-        return [variance / len(seen) if seen else 1e9 for variance, seen in zip(variances, fresh, strict=True)]
+        return [1e4 * variance / len(seen) if seen else 1e9 for variance, seen in zip(variances, fresh, strict=True)]
 
     return one_halving(view, algorithm.budget, wanted)
 
