@@ -21,14 +21,14 @@ class OCBA(BudgetIncrements):
     Let d_i be how far the mean of arm i is below the best mean, and s_i its standard deviation. The pulls of the other
     arms are in proportion to (s_i / d_i)^2, and those of the best one are s_b sqrt(sum_i N_i^2 / s_i^2). Means and
     variances, and with them the shares, are estimated before each increment. The sampling does not depend on the
-    budget. The shares are nearly optimal for a large budget and known means and variances. No bound of the error is proved.
+    budget. The shares are nearly optimal for a large budget and known variances. No bound of the error is proved.
 
     It follows public programs, and was not checked against the paper. Where all rewards of an arm are equal, its
     variance is taken to be the mean of all arms' variances: with 0 it would not be pulled again.
 
     Attributes:
         budget: number of pulls, at least `initial` K.
-        increment: pulls that are planned at once.
+        increment: pulls that are planned at once; with few, an arm with an unlucky start is pulled even less.
         initial: first pulls of each arm, at least 2.
 
     Raises:

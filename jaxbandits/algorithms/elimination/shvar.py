@@ -50,9 +50,18 @@ class SHVar(HalvingStages):
         return self.variances is None
 
     def resolved(self, problem: Problem) -> Self:
-        """Fill in the variances of the problem."""
+        """Fill in the variances of the problem.
+
+        Raises:
+            UsageError: one is infinite.
+        """
         new = super().resolved(problem)
-        return dataclasses.replace(new, variances=np.asarray(problem.variance)) if new.oracle else new
+        if not new.oracle:
+            return new
+        variances = np.asarray(problem.variance)
+        if not np.all(np.isfinite(variances)):
+            raise UsageError(f"SHVar needs finite variances, and {problem.name} has an infinite one: give variances")
+        return dataclasses.replace(new, variances=variances)
 
     def check_live(self) -> None:
         """Refuse unknown variances."""
