@@ -28,6 +28,7 @@ class _State(NamedTuple):
     pulls: jax.Array  # int32 (K,), before the stage
     total: jax.Array  # int32 or float32 (K,): sums of rewards before the stage
     stopped: jax.Array  # bool (): the rule has stopped in this stage
+    following: jax.Array  # int32 (): the arm to pull next
 
 
 @algorithm
@@ -68,7 +69,8 @@ class FC2FB(Rule):
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the first stage, which has the first pulls already."""
-        first = _State(jnp.int32(1), jnp.zeros_like(arms.pulls), jnp.zeros_like(arms.total), arms.time < 0)
+        nothing, zero = jnp.zeros_like(arms.pulls), jnp.int32(0)
+        first = _State(jnp.int32(1), nothing, jnp.zeros_like(arms.total), arms.time < 0, zero)
         return self._following(first, arms, key)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
@@ -77,11 +79,9 @@ class FC2FB(Rule):
         return self._following(state, arms, reward)
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the arm that the rule pulls; each arm once in each stage first."""
-        fresh = _since(state, arms)
-        rule, own = self._begun(state, fresh, key)
-        fewest = jnp.argmin(fresh.pulls)
-        return jnp.where(fresh.pulls[fewest] == 0, fewest, rule.select(own, fresh, key))
+        """Return the arm that was decided on."""
+        del arms, key
+        return state.following
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether the rule has stopped, or the last stage is over."""
@@ -101,10 +101,13 @@ class FC2FB(Rule):
     def _following(self, state: _State, arms: Arms, key: jax.Array) -> _State:
         fresh = _since(state, arms)
         rule, own = self._begun(state, fresh, key)
-        stopped = rule.done(own, fresh) & (jnp.min(fresh.pulls) > 0)
+        fewest = jnp.argmin(fresh.pulls)
+        all_pulled = fresh.pulls[fewest] > 0
+        stopped = rule.done(own, fresh) & all_pulled
         over = ~stopped & (fresh.time >= jnp.int32(self.budget) // self._stages())
         pulls, total = jnp.where(over, arms.pulls, state.pulls), jnp.where(over, arms.total, state.total)
-        return _State(state.stage + over, pulls, total, stopped)
+        following = jnp.where(all_pulled, rule.select(own, fresh, key), fewest)  # each arm once in each stage first
+        return _State(state.stage + over, pulls, total, stopped, jnp.where(over, 0, following))
 
     def _begun(self, state: _State, fresh: Arms, key: jax.Array) -> tuple[UGapEc | LilUCB, OwnState]:
         """Return the rule with this stage's delta, and its state, which only depends on the stage's rewards."""
