@@ -16,6 +16,8 @@ from tests.reward_tables import reward_table
 
 # Of these the programs are compiled as for users.
 KINDS = ("ugape-c", "successive-elimination")
+# As others, but for a formula or what is pulled in a stage; or with thousands of pulls.
+SELDOM = ("lucb-pp", "st2", "ttts", "ocba-m", "sh-var", "sh-ada-var", "at-lucb", "anytime-eb-tc", "fc2fb")
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0, "k": 2}
@@ -49,12 +51,10 @@ def variants():
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            # As kl-lucb, but for a formula; with thousands of pulls; and like tests of likelihood ratios.
-            seldom = (
-                bool(switch)
-                or name in ("lucb-pp", "st2")
-                or ("family" in fields and name not in ("track-and-stop", "ttts"))
-            )
+            if "variances" in fields:
+                values["variances"] = 0.2
+            # And like tests of likelihood ratios.
+            seldom = bool(switch) or name in SELDOM or ("family" in fields and name not in ("track-and-stop", "ttts"))
             marks = [pytest.mark.slow] * seldom + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
 
