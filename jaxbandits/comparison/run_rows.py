@@ -83,8 +83,8 @@ def compare(
         Rows, bounds and advice. `print` shows it as the command does; `as_dict` has it in plain Python.
 
     Raises:
-        UsageError: several questions; one that is invalid or, with epsilon = 0 and a tie for the m-th place or a mean
-            on the line, has no answer; a folder with runs of another question.
+        UsageError: several questions; one that is invalid; or a folder with runs of another question. With epsilon = 0,
+            a tie for the m-th place or a mean on the line: there is no answer.
 
     Example:
         >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)

@@ -178,7 +178,7 @@ def _place(cells: Cells, settings: Settings) -> Path | None:
 
 def _is_own(folder: Path) -> bool:
     """Return whether a folder, if it is there, belongs to the user, and nobody else may write in it."""
-    if not hasattr(os, "getuid"):  # Windows, where a user's cache folder is the user's
+    if sys.platform == "win32":  # a user's cache folder is the user's there
         return True
     try:
         found = folder.stat()

@@ -1,8 +1,8 @@
 """Complexities and lower bounds for answers of any number of arms: all above a threshold, or all near the best.
 
-A lower bound compares an instance with others in which the mean of one arm is changed until the answer is another one:
-by the argument of Garivier and Kaufmann (2016, Theorem 1), E[pulls of the arm] d(mean, changed mean) is then at least
-kl(delta, 1 - delta), which is more than log(1 / (2.4 delta)). The sum over the arms is a bound of all pulls.
+A lower bound compares an instance with others in which the mean of one arm is changed until the answer is another one.
+By the argument of Garivier and Kaufmann (2016, Theorem 1), E[pulls of the arm] d(mean, changed mean) is then at least
+kl(delta, 1 - delta). That is more than log(1 / (2.4 delta)). The sum over the arms is a bound of all pulls.
 """
 
 import jax
@@ -32,7 +32,7 @@ def threshold_pulls_lower_bound(
 
     It holds for every algorithm that returns, with probability at least 1 - delta on every instance of the family, the
     arms with a mean of at least the threshold. With an epsilon > 0, arms within epsilon of the threshold may be
-    returned or not, d is the larger one of d(mean, threshold - epsilon) and d(mean, threshold + epsilon), and it holds
+    returned or not. Then d is the larger one of d(mean, threshold - epsilon) and d(mean, threshold + epsilon). It holds
     as delta tends to 0 (Degenne and Koolen 2019). From delta = 1/2 on it is 0.
 
     Args:

@@ -33,8 +33,8 @@ class Bounds(NamedTuple):
 class AllGoodArms(Rule):
     """Intervals mean +- b sqrt(ln(K log2(2N) / delta) / N), and a line between good and bad arms.
 
-    They hold at all times with probability at least 1 - delta for delta / K <= 0.29 and (b/2)-sub-Gaussian rewards:
-    in each slice [3^k, 3^(k+1)) of N a line lies below the boundary, and a martingale crosses it too seldom.
+    They hold at all times with probability at least 1 - delta for delta / K <= 0.29 and (b/2)-sub-Gaussian rewards.
+    In each slice [3^k, 3^(k+1)) of N a line lies below the boundary, and a martingale crosses it too seldom.
     """
 
     epsilon: Numeric = parameter("not negative")

@@ -41,8 +41,8 @@ class FAREAST(AllGoodArms):
     2 b 2^-k or more above its own. Then it spends as many pulls on sweeps over the active arms, whose intervals tell
     good arms from bad ones.
 
-    Unlike that program, it uses all rewards of an arm in its intervals, and looks at them whenever the pulls of an arm
-    have grown by 1/16, not after each pull: intervals hold at all times, and sums are drawn at once.
+    Unlike that program, it uses all rewards of an arm in its intervals. It looks at them whenever the pulls of an arm
+    have grown by 1/16, not after each pull. Intervals hold at all times, and sums are drawn at once.
 
     The guarantee is that of `ST2`, if delta / K <= 0.58. Its bound of the pulls has smaller terms than that of
     `ST2`; it took more pulls on all instances that were tried here.

@@ -122,7 +122,7 @@ class KNPlusPlus(KN):
     best, it selects a wrong one in 10.6% of the runs with n0 = 5 and delta = 0.1, and in 6.8% with n0 = 20.
 
     The paper's batches have size 1 here, as for independent replications. It has 1 - (1 - delta)^(1 / (K - 1)) in place
-    of delta / (K - 1) for arms that are simulated independently; the latter, slightly smaller, allows common random
+    of delta / (K - 1) for arms that are simulated independently. The latter is slightly smaller, and allows common random
     numbers.
 
     Attributes:

@@ -30,8 +30,8 @@ class Rinott(ZoneRule):
     (`jb.theory.rinott_constant`). There are two rounds whatever happens: for many parallel workers, or where the second
     stage must be planned. No arm is dropped, so it pulls more than KN, unless variances are small for epsilon.
 
-    The best arm is selected with probability at least 1 - delta, if rewards are normal, and independent from arm to
-    arm, and it leads all others by epsilon or more.
+    The best arm is selected with probability at least 1 - delta, if it leads all others by epsilon or more. Rewards
+    are normal, and independent from arm to arm.
 
     Attributes:
         epsilon: the indifference zone, positive: the smallest lead that matters.
