@@ -122,8 +122,8 @@ class KNPlusPlus(KN):
     best, it selects a wrong one in 10.6% of the runs with n0 = 5 and delta = 0.1, and in 6.8% with n0 = 20.
 
     The paper's batches have size 1 here, as for independent replications. It has 1 - (1 - delta)^(1 / (K - 1)) in place
-    of delta / (K - 1) for arms that are simulated independently. The latter is slightly smaller, and allows common random
-    numbers.
+    of delta / (K - 1) for arms that are simulated independently. The latter, slightly smaller, allows common
+    random numbers.
 
     Attributes:
         epsilon: the indifference zone, positive: the smallest lead that matters.
