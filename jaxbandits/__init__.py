@@ -23,6 +23,7 @@ _FURTHER = {
     "Axis": "axes:Axis",
     "Metric": "engine.metric:Metric",
     "Problem": "problems.base:Problem",
+    "Question": "algorithms.structured.question:Question",
     "Progress": "engine.driver:Progress",
     "problems": "problems",
     "gradients": "gradients",

@@ -58,6 +58,11 @@ from jaxbandits.algorithms.likelihood_ratio.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as UniformGLR
 from jaxbandits.algorithms.parameters import parameter as parameter
 from jaxbandits.algorithms.protocol import algorithm as algorithm
+from jaxbandits.algorithms.structured.lin_game import LinGame as LinGame
+from jaxbandits.algorithms.structured.lin_gap_e import LinGapE as LinGapE
+from jaxbandits.algorithms.structured.question import Question as Question
+from jaxbandits.algorithms.structured.threshold_game import ThresholdGame as ThresholdGame
+from jaxbandits.algorithms.structured.top_m_game import TopMGame as TopMGame
 from jaxbandits.algorithms.told_arms import Arms as Arms
 from jaxbandits.algorithms.told_arms import Batches as Batches
 from jaxbandits.algorithms.top_k.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
@@ -206,6 +211,8 @@ __all__ = [
     "KNPlusPlus",
     "LUCBPlusPlus",
     "LilUCB",
+    "LinGame",
+    "LinGapE",
     "MedianElimination",
     "Metric",
     "OCBAm",
@@ -216,10 +223,13 @@ __all__ = [
     "Rinott",
     "SHAdaVar",
     "SHVar",
+    "Question",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "ThresholdGame",
+    "TopMGame",
     "TrackAndStop",
     "Traits",
     "UCBVInf",

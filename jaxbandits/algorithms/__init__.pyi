@@ -54,6 +54,10 @@ from jaxbandits.algorithms.likelihood_ratio.ttts import TTTS as TTTS
 from jaxbandits.algorithms.likelihood_ratio.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as UniformGLR
 from jaxbandits.algorithms.registry import REGISTRY as REGISTRY
+from jaxbandits.algorithms.structured.lin_game import LinGame as LinGame
+from jaxbandits.algorithms.structured.lin_gap_e import LinGapE as LinGapE
+from jaxbandits.algorithms.structured.threshold_game import ThresholdGame as ThresholdGame
+from jaxbandits.algorithms.structured.top_m_game import TopMGame as TopMGame
 from jaxbandits.algorithms.top_k.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.top_k.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.top_k.improved_top_k import ImprovedTopK as ImprovedTopK
@@ -118,6 +122,8 @@ __all__ = [
     "KNPlusPlus",
     "LUCBPlusPlus",
     "LilUCB",
+    "LinGame",
+    "LinGapE",
     "MedianElimination",
     "OCBAm",
     "OptMAI",
@@ -129,6 +135,8 @@ __all__ = [
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "ThresholdGame",
+    "TopMGame",
     "TrackAndStop",
     "UCBVInf",
     "UGapEb",

@@ -50,12 +50,12 @@ def filled(rule: T, width: int) -> T:
         if field.metadata.get("per_arm") and value is not None:
             here: Any = np if isinstance(value, int | float | np.generic | np.ndarray) else jnp
             values = here.atleast_1d(value)
-            changes[field.name] = here.concatenate([values, here.repeat(values[-1:], width - values.shape[0])])
+            changes[field.name] = here.concatenate([values, here.repeat(values[-1:], width - values.shape[0], axis=0)])
     return dataclasses.replace(rule, **changes) if changes else rule
 
 
 def check_arm_values(rule: "DataclassInstance", count: int) -> None:
-    """Check that values of arms have one entry for each arm, and that no undeclared array could be such values.
+    """Check that values of arms have an entry or a row for each arm, and that no undeclared array could be such.
 
     Args:
         rule: leaves as for one run.
@@ -68,7 +68,7 @@ def check_arm_values(rule: "DataclassInstance", count: int) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(rule):
         name, shape = f"{type(rule).__name__}: {path[0].name}", np.shape(leaf)
         declared = fields[path[0].name].get("per_arm")
-        if declared and shape not in ((), (count,)):
+        if declared and shape and shape[0] != count:
             raise UsageError(f"{name} must be one number or have one for each of {count} arms, got shape {shape}")
         if declared is None and count in shape:
             raise UsageError(

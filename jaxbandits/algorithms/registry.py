@@ -80,6 +80,10 @@ REGISTRY = Registry(
         "anytime-eb-tc": "likelihood_ratio.anytime_eb_tc:AnytimeEBTC",
         "eb-tci": "likelihood_ratio.eb_tci:EBTCI",
         "ttucb": "likelihood_ratio.ttucb:TTUCB",
+        "threshold-game": "structured.threshold_game:ThresholdGame",
+        "lin-game": "structured.lin_game:LinGame",
+        "lin-gap-e": "structured.lin_gap_e:LinGapE",
+        "top-m-game": "structured.top_m_game:TopMGame",
     },
 )
 

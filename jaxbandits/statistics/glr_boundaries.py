@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-__all__ = ["THRESHOLDS", "Threshold", "exponential_family_level", "gaussian_level"]
+__all__ = ["THRESHOLDS", "Threshold", "arms_boundary", "exponential_family_level", "gaussian_level"]
 
 Function = Callable[[jax.Array], jax.Array]
 
@@ -176,3 +176,30 @@ THRESHOLDS = {
         growth=lambda t: 2 * jnp.log(1 + t / 2),
     ),
 }
+
+# By name, for each of n arms that a test is about: a level of x / n, and a growth with log(t / n). The proofs of
+# `glr_threshold`, with a product of n martingales.
+_FOR_ARMS: dict[str, tuple[Function, Function]] = {
+    "gk16": (lambda x: x, lambda u: math.log(2) + u / 2),
+    "kk21-gaussian": (gaussian_level, lambda u: 2 * jnp.log(4 + u)),
+    "kk21": (exponential_family_level, lambda u: 3 * jnp.log(1 + u)),
+}
+
+
+def arms_boundary(
+    name: str, t: jax.Array, size: jax.Array | float, number: jax.Array | float, log_delta: jax.Array
+) -> jax.Array:
+    """Return the threshold of a test about any one of some sets of arms, `(…)`.
+
+    Args:
+        name: `gk16`, `kk21-gaussian`, `kk21` or `heuristic`, which uses t and delta only.
+        t: pulls so far, a float, at least 2, `(…)`.
+        size: the number of arms in a set, a float, at least 1, `(…)`.
+        number: the number of sets, which share delta, a float, at least 1, `(…)`.
+        log_delta: ln(delta), a float, `(…)`.
+    """
+    if name == "heuristic":
+        return THRESHOLDS[name].constant(jnp.zeros_like(t), log_delta) + THRESHOLDS[name].growth(t)
+    level, growth = _FOR_ARMS[name]
+    each = (jnp.log(number) - log_delta) / size
+    return size * (level(each) + growth(jnp.log(t / size)))

@@ -39,6 +39,7 @@ VALUES = {
     "moment_c": np.linspace(0.001, 0.002, RUNS),
     "b": np.linspace(0.2, 0.5, RUNS),
     "threshold": np.linspace(0.4, 1.0, RUNS),
+    "level": np.linspace(0.4, 1.0, RUNS),
     "k": np.asarray([1, 2, 3, 4, 2, 1]),
     "scale": np.linspace(0.1, 0.4, RUNS),
     "resamplings": np.asarray([1, 2, 3, 4, 5, 6]),
@@ -112,8 +113,8 @@ def cases():
         words = [word for word in _choices(fields, "radius")[1:] if word not in OF_POPULATIONS]
         settings |= {word: {"radius": word} for word in words}
         if "family" in fields:
-            settings["bernoulli"] = {"family": "bernoulli"}
-            settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
+            families = {"bernoulli": "bernoulli", "unknown-variance": "gaussian-unknown-variance"}
+            settings |= {n: {"family": word} for n, word in families.items() if word in _choices(fields, "family")}
             if cls is jb.UniformGLR:
                 settings |= {word: {"stopping": word} for word in _choices(fields, "stopping")[1:]}
             settings |= {word: {"tracking": word} for word in _choices(fields, "tracking")[:1]}

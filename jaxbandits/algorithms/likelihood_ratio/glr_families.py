@@ -1,5 +1,9 @@
 """The names of the statistics and thresholds of likelihood ratio tests, and which pairs have a proof."""
 
+from typing import Any, TypeVar
+
+from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.exponential_families import FAMILIES
@@ -16,10 +20,13 @@ __all__ = [
     "check_pair",
     "family_for",
     "family_of",
+    "for_rewards",
     "rate_for",
     "threshold_for",
     "threshold_on",
 ]
+
+A = TypeVar("A", bound=Any)
 
 #: Normal rewards with unknown variances, one for each arm, and the threshold for them.
 UNKNOWN_VARIANCE, STUDENT = "gaussian-unknown-variance", "student-mixture"
@@ -75,6 +82,27 @@ def family_of(problem: Problem) -> str:
     if law is not None and law[0] not in FAMILIES:
         raise UsageError(f"{problem.name}: bound_law must name one of {', '.join(FAMILIES)}, got {law[0]!r}")
     return "gaussian" if law is None else law[0]
+
+
+def for_rewards(rule: A, problem: Problem) -> A:
+    """Return a rule with the range of a problem's rewards, where its family needs one.
+
+    Args:
+        rule: a rule with the fields `family`, not None, and `b`, None for the problem's range.
+        problem: the problem.
+
+    Raises:
+        UsageError: the family does not allow the problem's rewards.
+    """
+    name, family = type(rule).__name__, rule.family
+    if family != "gaussian" and problem.lowest_reward < 0:
+        raise UsageError(f"{name}: family={family} needs rewards of at least 0, and {problem.name} has others")
+    if family not in ("bernoulli", "gaussian"):
+        return rule
+    Hyperparameters.resolved(rule, problem)
+    if family == "bernoulli" and rule.b is None and not problem.in_interval:
+        raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
+    return with_range_from_zero(rule, problem) if family == "bernoulli" else rule
 
 
 def check_pair(owner: str, family: str | None, threshold: str | None) -> None:

@@ -33,7 +33,6 @@ from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
-from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays.probabilities import LogProbability, log_of
 from jaxbandits.arrays.static_int import StaticInt
@@ -128,14 +127,7 @@ class GLRStopped(PairwiseStatistic, Rule):
                     "another family, or threshold=heuristic, of which nothing is proved"
                 )
             return new
-        if new.family != "gaussian" and problem.lowest_reward < 0:
-            raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
-        if new.family not in ("bernoulli", "gaussian"):
-            return new
-        super().resolved(problem)
-        if new.family == "bernoulli" and self.b is None and not problem.in_interval:
-            raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
-        return with_range_from_zero(new, problem) if new.family == "bernoulli" else new
+        return words.for_rewards(new, problem)
 
     def init(self, arms: Arms, key: jax.Array) -> OwnState:
         """Return the state after the first pulls."""

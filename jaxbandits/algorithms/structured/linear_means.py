@@ -1,0 +1,56 @@
+"""Means that are linear in features of the arms: mean_a = x_a' theta."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.checks import numbers
+from jaxbandits.errors import UsageError
+
+__all__ = ["basis_of", "checked_features", "information", "inverse"]
+
+
+def checked_features(name: str, features: object) -> np.ndarray:
+    """Return features as float64, `(K, d)`.
+
+    Args:
+        name: the name of the rule.
+        features: a table with a row for each arm.
+
+    Raises:
+        UsageError: no such table, or a number that is not finite.
+    """
+    found = numbers(f"{name}: features", features)  # type: ignore[arg-type]
+    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        raise UsageError(f"{name}: features must be finite, with a row for each arm, got shape {found.shape}")
+    return found
+
+
+def basis_of(features: np.ndarray) -> np.ndarray:
+    """Return features, `(K, r)`, that span the same means and whose columns are orthonormal."""
+    if np.allclose(features.T @ features, np.eye(features.shape[1]), rtol=0, atol=1e-14):
+        return features
+    left, sizes, _ = np.linalg.svd(features, full_matrices=False)
+    return left[:, sizes > 1e-10 * sizes[0]]
+
+
+def information(features: jax.Array, weights: jax.Array) -> jax.Array:
+    """Return V, the sum of the weights times x x', float32 `(d, d)`."""
+    return features.T @ (weights[:, None] * features)
+
+
+def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the inverse of a positive definite matrix, `(d, d)`, and the logarithm of its determinant.
+
+    It is Gauss-Jordan elimination, written out: so a run has the same bits alone and among others.
+    """
+    number, logarithm = jnp.arange(len(matrix)), jnp.float32(0.0)
+    for k in range(len(matrix)):
+        here = number == k
+        pivot = matrix[k, k]
+        column = jnp.where(here, 0.0, matrix[:, k])
+        row = jnp.where(here, 1.0, matrix[k]) / pivot
+        rest = jnp.where(here[:, None] | here, 0.0, matrix) - column[:, None] * row
+        matrix = jnp.where(here[:, None], row, rest)
+        logarithm = logarithm + jnp.log(pivot)
+    return matrix, logarithm
