@@ -78,6 +78,7 @@ CASES = {
     "eb-tc": [jb.EBTC(**SHORT, share="ids")],
     "eb-tci": [jb.EBTCI(**SHORT), jb.EBTCI(**SHORT, m=2)],
     "ttucb": [jb.TTUCB(**SHORT)],
+    "lin-game": [jb.LinGame(delta=0.8, threshold="heuristic", b=0.4)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
     "kl-lucb": [jb.KLLUCB(epsilon=0.9, delta=0.4, m=2), jb.KLLUCB(epsilon=0.8, delta=0.4, exploration="heuristic")],
     "lucb-pp": [jb.LUCBPlusPlus(epsilon=1.2, delta=0.4), jb.LUCBPlusPlus(epsilon=1.2, delta=0.4, m=2)],

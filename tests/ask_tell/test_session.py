@@ -20,7 +20,16 @@ KINDS = ("ugape-c", "successive-elimination")
 SELDOM = ("lucb-pp", "st2", "ttts", "ocba-m", "sh-var", "sh-ada-var", "at-lucb", "anytime-eb-tc", "fc2fb")
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
-VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0, "k": 2}
+VALUES = {
+    "epsilon": 0.7,
+    "delta": 0.3,
+    "budget": 60,
+    "moment_b": 0.03,
+    "moment_c": 0.02,
+    "threshold": 2.0,
+    "level": 0.5,
+    "k": 2,
+}
 KEY = jax.random.fold_in(jax.random.key(7), 3)
 
 

@@ -23,7 +23,7 @@ from jaxbandits.cli import main
 from jaxbandits.comparison.run_rows import compare
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 
-VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5}
+VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5, "level": 0.5}
 MEANS = [0.8, 0.3, 0.6]
 RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri": {"prices": "unit"}}
 #: One rule of each family each time; all with the slow tests.

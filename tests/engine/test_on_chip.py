@@ -22,7 +22,7 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
 from jaxbandits.sweeps import plan_runs
 
-VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5}
+VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5, "level": 0.5}
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli([0.7, 0.6, 0.6, 0.5, 0.4]),
     lambda: jb.reservoir(beta=1, prices="unit", arms=5),

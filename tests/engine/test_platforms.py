@@ -20,7 +20,7 @@ from jaxbandits.engine import driver
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
 
-VALUES = {"epsilon": 0.3, "delta": 0.1, "budget": 200, "k": 2, "threshold": 0.5}
+VALUES = {"epsilon": 0.3, "delta": 0.1, "budget": 200, "k": 2, "threshold": 0.5, "level": 0.5}
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli([0.7, 0.5, 0.4, 0.3]),
     lambda: jb.reservoir(beta=1, prices="unit", arms=4),

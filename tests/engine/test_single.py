@@ -20,7 +20,7 @@ ROOT, SEEDS, MAX_PULLS = 11, 4, 400
 # One of each kind; what one step of a trajectory is, is the same for all.
 KINDS = ("ugape-c", "lucb", "successive-elimination", "successive-rejects", "adaptive-top-k", "clucb")
 KEY, STEPS = jax.random.key(5), 300
-VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100, "k": 2, "threshold": 0.5}
+VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100, "k": 2, "threshold": 0.5, "level": 0.5}
 PROBLEMS = {
     "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
     "gaussian": jb.gaussian([0.0, 1.0, -1.0, 0.5, 0.25], sd=0.5),

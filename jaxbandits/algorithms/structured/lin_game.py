@@ -16,6 +16,7 @@ from jaxbandits.algorithms.structured.linear_means import basis_of, checked_feat
 from jaxbandits.algorithms.structured.question import Question
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
 __all__ = ["LinGame"]
@@ -79,6 +80,16 @@ class LinGame(Question):
             UsageError: rewards with heavy tails, or no table of finite numbers.
         """
         return words.for_rewards(self, problem).prepared()
+
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Check that there are features.
+
+        Raises:
+            UsageError: there are none, or several arms are to be found.
+        """
+        super().check_suitable(problem, m)
+        if self.features is None:
+            raise UsageError("needs features of the arms")
 
     def answer(self, means: jax.Array) -> jax.Array:
         """Return the best arm."""

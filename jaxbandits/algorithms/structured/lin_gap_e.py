@@ -11,6 +11,7 @@ from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.structured.linear_means import checked_features, information, inverse
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
 __all__ = ["LinGapE"]
@@ -82,6 +83,16 @@ class LinGapE(Rule):
             UsageError: rewards with heavy tails, or no table of finite numbers.
         """
         return super().resolved(problem).prepared()
+
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Check that there are features.
+
+        Raises:
+            UsageError: there are none, or several arms are to be found.
+        """
+        super().check_suitable(problem, m)
+        if self.features is None:
+            raise UsageError("needs features of the arms")
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm whose next reward narrows the interval most."""
