@@ -1,0 +1,157 @@
+"""Questions: closest alternatives against a search, thresholds for any number of arms, features, and a user's own."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import optimize
+
+import jaxbandits as jb
+from jaxbandits.algorithms.arm_values import filled
+from jaxbandits.algorithms.structured.linear_means import inverse
+from jaxbandits.statistics.glr_boundaries import arms_boundary
+from tests.algorithms.question_game import divergence
+
+MEANS, SHARES = np.asarray([0.62, 0.55, 0.35, 0.2]), np.asarray([0.4, 0.1, 0.2, 0.3])
+FEATURES = np.asarray([[1.0, 0.0], [0.0, 1.0], [0.9, 0.5], [-0.4, 0.3]])
+
+
+@jb.algorithm
+class AnyBelow(jb.Question):
+    level: float
+
+    def answer(self, means):
+        return jnp.any(means < self.level)
+
+    def closest_alternative(self, means, shares):
+        below = means < self.level
+        easiest = jnp.argmin(shares * self.divergence(means, self.level))
+        moved = jnp.where(jnp.any(below), below, jnp.arange(len(means)) == easiest)
+        return jnp.where(moved, self.level, means)
+
+
+def cost_of(rule, means, shares, family="bernoulli", b=1.0):
+    moved = rule.closest_alternative(jnp.asarray(means, jnp.float32), jnp.asarray(shares, jnp.float32))
+    return float(shares @ divergence(family, b, means, np.asarray(moved, float)))
+
+
+def test_a_users_question_is_answered():
+    """Yes is the mask of all arms; the rule stops by itself, and is right."""
+    for means, found in (([0.7, 0.1], True), ([0.7, 0.6], False)):
+        ds = jb.simulate(AnyBelow(level=0.3, delta=0.1), jb.bernoulli(means), seeds=100)
+        assert (ds.status == 0).all()
+        assert ds.correct.mean() > 0.9
+        assert (ds.recommended == found).all("arm").mean() > 0.9
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_alternative_of_the_m_best_is_the_closest(m):
+    """By a search over where each pair of means meets."""
+    pairs = [(i, j) for i in range(m) for j in range(m, 4)]
+
+    def least(i, j):
+        def both(x):
+            return sum(SHARES[k] * divergence("bernoulli", 1.0, MEANS[k], x) for k in (i, j))
+
+        return optimize.minimize_scalar(both, bounds=(MEANS[j], MEANS[i]), method="bounded").fun
+
+    rule = jb.TopMGame(delta=0.1, m=m, family="bernoulli", b=1.0)
+    assert cost_of(rule, MEANS, SHARES) == pytest.approx(min(least(i, j) for i, j in pairs), rel=1e-4)
+
+
+def test_the_alternative_of_a_threshold_is_the_closest():
+    rule = jb.ThresholdGame(delta=0.1, level=0.5, family="bernoulli", b=1.0)
+    costs = SHARES * divergence("bernoulli", 1.0, MEANS, np.full(4, 0.5))
+    assert cost_of(rule, MEANS, SHARES) == pytest.approx(costs.min(), rel=1e-4)
+
+
+def linear(features):
+    problem = jb.gaussian(FEATURES @ [1.0, 0.2], 0.5)
+    return jb.LinGame(delta=0.1, features=features).resolved(problem)
+
+
+@pytest.mark.parametrize("change", [np.eye(2), np.asarray([[2.0, 0.3, 2.3], [0.1, -1.0, -0.9]])])
+def test_the_alternative_of_linear_means_is_the_closest(change):
+    """By a search over theta; also with features of the same means that are redundant."""
+    theta, x = np.asarray([1.0, 0.2]), FEATURES
+    means = x @ theta
+    best = means.argmax()
+
+    def least(j):
+        ties = {"type": "eq", "fun": lambda other: (x[best] - x[j]) @ other}
+        far = optimize.minimize(lambda other: SHARES @ (2 * (means - x @ other) ** 2), theta, constraints=ties)
+        return far.fun
+
+    rule = linear(x @ change)
+    assert rule.features.shape == (4, 2)
+    found = cost_of(rule, means, SHARES, "gaussian")
+    assert found == pytest.approx(min(least(j) for j in range(4) if j != best), rel=1e-3)
+
+
+def test_an_inverse_and_its_determinant():
+    table = np.random.default_rng(0).normal(size=(7, 7))
+    matrix = table @ table.T + 0.1 * np.eye(7)
+    found, logarithm = inverse(jnp.asarray(matrix, jnp.float32))
+    np.testing.assert_allclose(found, np.linalg.inv(matrix), rtol=1e-3, atol=1e-3)
+    assert float(logarithm) == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["gk16", "kk21-gaussian", "kk21", "heuristic"])
+def test_thresholds_for_two_arms_are_those_of_pairs(name):
+    for t, pairs in ((10.0, 3), (1e5, 9)):
+        found = arms_boundary(name, jnp.float32(t), 2.0, float(pairs), jnp.log(jnp.float32(0.05)))
+        assert float(found) == pytest.approx(float(jb.theory.glr_threshold(t, pairs + 1, 0.05, name)), rel=1e-5)
+
+
+def test_features_are_checked_in_one_line():
+    problem = jb.gaussian([0.3, 0.2, 0.1], 0.5)
+    for rule in (jb.LinGame, jb.LinGapE):
+        for features, text in (
+            (FEATURES, "one for each of 3 arms"),
+            (np.ones(3), "features must be finite, with a row for each arm"),
+            (np.full((3, 2), np.inf), "features"),
+            ([[1.0, 2.0], [1.0], [2.0]], "features must be numbers"),
+        ):
+            with pytest.raises(jb.UsageError, match=text) as error:
+                jb.simulate(rule(delta=0.1, features=features), problem, seeds=1)
+            assert "\n" not in str(error.value)
+
+
+def test_rows_fill_up_whole():
+    rule = filled(jb.LinGapE(delta=0.1, features=FEATURES), 6)
+    np.testing.assert_array_equal(rule.features, FEATURES[[0, 1, 2, 3, 3, 3]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [jb.LinGame, jb.LinGapE])
+def test_features_stay_with_their_arms(rule):
+    """In a grid whose problems have other numbers of arms, each with its rows; and in a live session."""
+    theta = np.asarray([1.0, 0.2])
+    for count in (3, 4):
+        problem = jb.gaussian(FEATURES[:count] @ theta, 0.5)
+        ds = jb.simulate(rule(delta=0.05, features=FEATURES[:count]), problem, seeds=200)
+        assert ds.correct.mean() > 0.95
+        assert ds.pulls.mean() < jb.simulate(rule(delta=0.05), problem, seeds=50).pulls.mean()
+        session = jb.AskTell(rule(delta=0.05, features=FEATURES[:count], b=1.0), arms=count, key=3)
+        while not session.done:
+            arm = session.ask()
+            session.tell(arm, float(FEATURES[arm] @ theta))
+        assert (
+            session.recommendation.tolist() == (FEATURES[:count] @ theta == (FEATURES[:count] @ theta).max()).tolist()
+        )
+
+
+def test_a_missing_method_is_one_line():
+    @jb.algorithm
+    class Silent(jb.Question):
+        def answer(self, means):
+            return jnp.argmax(means)
+
+    with pytest.raises(jb.UsageError, match=r"Silent has no method closest_alternative\(means, shares\)"):
+        jb.simulate(Silent(delta=0.1), jb.bernoulli([0.6, 0.2]), seeds=1)
+
+
+def test_values_that_do_not_fit_are_one_line():
+    with pytest.raises(jb.UsageError, match="kk21-gaussian is proved for family=gaussian"):
+        jb.TopMGame(delta=0.1, family="bernoulli", threshold="kk21-gaussian")
+    with pytest.raises(jb.UsageError, match="family=bernoulli needs rewards of at least 0"):
+        jb.simulate(jb.TopMGame(delta=0.1, family="bernoulli"), jb.gaussian([0.2, 0.1], 1.0), seeds=1)
