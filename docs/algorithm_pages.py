@@ -19,7 +19,7 @@ from jaxbandits.algorithms.registry import REGISTRY
 __all__ = ["attributes_of", "cell", "index_page", "page", "plain"]
 
 #: Values with which a class is made to ask what is proved of it.
-_VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
+_VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5, "level": 0.5}
 #: The algorithms that have a line in a paper's picture.
 _SHOWN = {
     "ugape": ("UGapEc", "LUCB"),
