@@ -1,6 +1,5 @@
 """Rules that answer questions are wrong in at most a share delta of the runs; pulls near the lower bound's."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import optimize

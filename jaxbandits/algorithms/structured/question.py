@@ -111,7 +111,7 @@ class Question(Rule):
         answers=ANY,
         criterion=is_right,
         stops_by=("delta",),
-        relative_cost=10,
+        relative_cost=5,
     )
 
     @property

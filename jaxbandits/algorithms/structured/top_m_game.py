@@ -39,7 +39,7 @@ class TopMGame(Question):
         source="Degenne, Koolen, Ménard 2019",
         answers="m",
         stops_by=("delta",),
-        relative_cost=60,
+        relative_cost=8,
     )
 
     def answer(self, means: jax.Array) -> jax.Array:
