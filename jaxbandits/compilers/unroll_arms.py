@@ -153,7 +153,7 @@ def _operation(equation: JaxprEqn, values: list[_Value]) -> list[_Value]:
 def _by_rows(equation: JaxprEqn, name: str, params: Parameters, values: list[_Value]) -> _Value:
     """Evaluate an operation with arrays of two axes among its operands or results."""
     out, *others = equation.outvars
-    if others:
+    if others or not values:  # such as a table of constants, `jnp.eye`
         raise _NoRowsError
     shape, first = out.aval.shape, values[0]
     if name in _ELEMENTWISE and len(shape) == 2:

@@ -124,6 +124,7 @@ def test_of_one_run_as_it_stands():
         lambda x, order, time: (arms.total(x) > 2).astype(jnp.int32),  # a sum of floats, whose order is fixed
         lambda x, order, time: (jax.lax.reduce(x, 0.0, jax.lax.add, (0,)) > 2).astype(jnp.int32),
         lambda x, order, time: (x.reshape(2, 5, RUNS).max(0)[0] > 0.5).astype(jnp.int32),  # three axes
+        lambda x, order, time: jnp.max(x * jnp.eye(10, RUNS), axis=0).astype(jnp.int32),  # a table of constants
     ],
 )
 def test_what_has_no_rows_as_it_stands(function):
