@@ -1,6 +1,10 @@
 """LinGame: the best of arms whose means are linear in features.
 
 Degenne, Ménard, Shang, Valko (2020), "Gamification of pure exploration for linear bandits", ICML.
+
+Jedra, Proutiere (2020), "Optimal best-arm identification in linear bandits", NeurIPS 33: the threshold.
+
+Both follow public programs of these papers, and were not checked against the papers themselves.
 """
 
 import dataclasses
