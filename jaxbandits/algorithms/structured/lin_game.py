@@ -68,7 +68,7 @@ class LinGame(Question):
         setting="fixed confidence, one arm; means that are linear in features",
         source="Degenne, Ménard, Shang, Valko 2020; Jedra, Proutiere 2020",
         stops_by=("delta",),
-        relative_cost=45,
+        relative_cost=22,
     )
 
     def prepared(self) -> Self:

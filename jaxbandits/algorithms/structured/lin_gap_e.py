@@ -67,7 +67,7 @@ class LinGapE(Rule):
         setting="fixed confidence, ε, one arm; means that are linear in features",
         source="Xu, Honda, Sugiyama 2018",
         tolerance="epsilon",
-        relative_cost=17,
+        relative_cost=11,
     )
 
     def prepared(self) -> Self:

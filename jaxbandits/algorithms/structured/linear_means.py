@@ -42,15 +42,18 @@ def information(features: jax.Array, weights: jax.Array) -> jax.Array:
 def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the inverse of a positive definite matrix, `(d, d)`, and the logarithm of its determinant.
 
-    It is Gauss-Jordan elimination, written out: so a run has the same bits alone and among others.
+    It is Gauss-Jordan elimination in a loop: so a run has the same bits alone and among others.
     """
-    number, logarithm = jnp.arange(len(matrix)), jnp.float32(0.0)
-    for k in range(len(matrix)):
+    number = jnp.arange(len(matrix))
+
+    def sweep(k: jax.Array | int, found: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        """Exchange the k-th variable."""
+        matrix, logarithm = found
         here = number == k
         pivot = matrix[k, k]
         column = jnp.where(here, 0.0, matrix[:, k])
         row = jnp.where(here, 1.0, matrix[k]) / pivot
         rest = jnp.where(here[:, None] | here, 0.0, matrix) - column[:, None] * row
-        matrix = jnp.where(here[:, None], row, rest)
-        logarithm = logarithm + jnp.log(pivot)
-    return matrix, logarithm
+        return jnp.where(here[:, None], row, rest), logarithm + jnp.log(pivot)
+
+    return jax.lax.fori_loop(0, len(matrix), sweep, (matrix, jnp.float32(0.0)))

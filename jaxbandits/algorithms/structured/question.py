@@ -41,9 +41,9 @@ class QuestionState(NamedTuple):
 class Question(Rule):
     """Answers any question about the means with fixed confidence; a class for each question has two methods.
 
-        answer(means)                       -> an arm, int (), a mask of arms, bool (K,), or yes or no, bool ()
-        closest_alternative(means, shares)  -> means with another answer, (K,): those with the least sum of
-                                               shares * self.divergence(means, alternative)
+    * `answer(means)` returns an arm, int `()`, a mask of arms, bool `(K,)`, or yes or no, bool `()`.
+    * `closest_alternative(means, shares)` returns means with another answer, `(K,)`: those with the least sum of
+      `shares * self.divergence(means, alternative)`.
 
     Means are float32 `(K,)`, in units of rewards. Shares are positive, and need not sum to 1: the stopping rule gives
     the numbers of pulls. "Yes" is returned as the mask of all arms, "no" as that of none. A question has one correct
@@ -62,10 +62,10 @@ class Question(Rule):
 
     Two more methods may be replaced:
 
-        tests(count)  -> size, number: a wrong answer gives evidence for one of `number` sets of `size` arms. By
-                         default that is one set, of all arms. Fewer arms need less evidence.
-        fit(arms)     -> the estimated means, (K,), and v of each, (K,): for normal rewards whose means have a
-                         structure, the least squares estimate in it
+    * `tests(count)` returns size, number: a wrong answer gives evidence for one of `number` sets of `size` arms. By
+      default that is one set, of all arms. Fewer arms need less evidence.
+    * `fit(arms)` returns the estimated means, `(K,)`, and v of each, `(K,)`. For normal rewards whose means have a
+      structure, that is the least squares estimate in it.
 
     Attributes:
         delta: allowed probability of error, in (0, 1).
