@@ -65,14 +65,14 @@ def test_the_alternative_of_a_threshold_is_the_closest():
 
 
 def linear(features):
-    problem = jb.gaussian(FEATURES @ [1.0, 0.2], 0.5)
+    problem = jb.gaussian(FEATURES @ [1.0, -0.2], 0.5)
     return jb.LinGame(delta=0.1, features=features).resolved(problem)
 
 
 @pytest.mark.parametrize("change", [np.eye(2), np.asarray([[2.0, 0.3, 2.3], [0.1, -1.0, -0.9]])])
 def test_the_alternative_of_linear_means_is_the_closest(change):
     """By a search over theta; also with features of the same means that are redundant."""
-    theta, x = np.asarray([1.0, 0.2]), FEATURES
+    theta, x = np.asarray([1.0, -0.2]), FEATURES
     means = x @ theta
     best = means.argmax()
 
@@ -125,7 +125,7 @@ def test_rows_fill_up_whole():
 @pytest.mark.parametrize("rule", [jb.LinGame, jb.LinGapE])
 def test_features_stay_with_their_arms(rule):
     """In a grid whose problems have other numbers of arms, each with its rows; and in a live session."""
-    theta = np.asarray([1.0, 0.2])
+    theta = np.asarray([1.0, -0.2])
     for count in (3, 4):
         problem = jb.gaussian(FEATURES[:count] @ theta, 0.5)
         ds = jb.simulate(rule(delta=0.05, features=FEATURES[:count]), problem, seeds=200)

@@ -30,6 +30,7 @@ PROBLEMS: list[Callable[[], Any]] = [
 ]
 STEPS = 448  # of which 1, 7 and 64 are blocks
 ON_CHIP = [name for name in REGISTRY if not REGISTRY[name].traits.in_batches]
+NOT_PADDED = ("lin-game", "lin-gap-e")  # without features, they invert a matrix of all arms
 
 
 class Caught(Exception):  # noqa: N818 - no error
@@ -107,6 +108,8 @@ def test_kernels_have_the_bits_of_the_plain_loop(
 def test_kernels_of_all_algorithms_have_the_bits_of_the_plain_loop(
     name: str, cases: list[tuple[int, tuple[int, ...]]], padded: bool
 ) -> None:
+    if padded and name in NOT_PADDED:
+        return
     check(name, cases, padded=padded)
 
 

@@ -9,7 +9,7 @@ from tests.algorithms.question_game import play, threshold
 
 RULE = jb.LinGame
 FEATURES = np.asarray([[1.0, 0.0], [0.0, 1.0], [0.9, 0.5], [-0.4, 0.3]])
-PROBLEM = jb.gaussian(FEATURES @ [1.0, 0.2], 0.4)
+PROBLEM = jb.gaussian(FEATURES @ [1.0, -0.2], 0.4)
 CASES = {
     "lin-game": (jb.LinGame(delta=0.1, features=FEATURES), PROBLEM),
     "lin-game, heuristic": (jb.LinGame(delta=1e-4, features=FEATURES, threshold="heuristic"), PROBLEM),
