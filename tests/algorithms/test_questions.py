@@ -131,7 +131,7 @@ def test_features_stay_with_their_arms(rule):
         ds = jb.simulate(rule(delta=0.05, features=FEATURES[:count]), problem, seeds=200)
         assert ds.correct.mean() > 0.95
         assert ds.pulls.mean() < jb.simulate(rule(delta=0.05), problem, seeds=50).pulls.mean()
-        session = jb.AskTell(rule(delta=0.05, features=FEATURES[:count], b=1.0), arms=count, key=3)
+        session = jb.AskTell(rule(delta=0.05, features=FEATURES[:count], b=1.0), arms=count, key=3, bounded=False)
         while not session.done:
             arm = session.ask()
             session.tell(arm, float(FEATURES[arm] @ theta))
