@@ -60,6 +60,7 @@ from jaxbandits.algorithms.parameters import parameter as parameter
 from jaxbandits.algorithms.protocol import algorithm as algorithm
 from jaxbandits.algorithms.structured.lin_game import LinGame as LinGame
 from jaxbandits.algorithms.structured.lin_gap_e import LinGapE as LinGapE
+from jaxbandits.algorithms.structured.pareto_game import ParetoGame as ParetoGame
 from jaxbandits.algorithms.structured.question import Question as Question
 from jaxbandits.algorithms.structured.threshold_game import ThresholdGame as ThresholdGame
 from jaxbandits.algorithms.structured.top_m_game import TopMGame as TopMGame
@@ -218,6 +219,7 @@ __all__ = [
     "OCBAm",
     "OptMAI",
     "PairedRace",
+    "ParetoGame",
     "Problem",
     "Progress",
     "Question",

@@ -56,6 +56,7 @@ from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as Uni
 from jaxbandits.algorithms.registry import REGISTRY as REGISTRY
 from jaxbandits.algorithms.structured.lin_game import LinGame as LinGame
 from jaxbandits.algorithms.structured.lin_gap_e import LinGapE as LinGapE
+from jaxbandits.algorithms.structured.pareto_game import ParetoGame as ParetoGame
 from jaxbandits.algorithms.structured.threshold_game import ThresholdGame as ThresholdGame
 from jaxbandits.algorithms.structured.top_m_game import TopMGame as TopMGame
 from jaxbandits.algorithms.top_k.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
@@ -128,6 +129,7 @@ __all__ = [
     "OCBAm",
     "OptMAI",
     "PairedRace",
+    "ParetoGame",
     "Rinott",
     "SHAdaVar",
     "SHVar",

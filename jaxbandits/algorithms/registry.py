@@ -84,6 +84,7 @@ REGISTRY = Registry(
         "lin-game": "structured.lin_game:LinGame",
         "lin-gap-e": "structured.lin_gap_e:LinGapE",
         "top-m-game": "structured.top_m_game:TopMGame",
+        "pareto-game": "structured.pareto_game:ParetoGame",
     },
 )
 

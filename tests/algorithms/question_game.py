@@ -36,12 +36,12 @@ def mixture(regrets, rate):
     return -math.log(sum(math.exp(-rate * regret) for regret in regrets) / len(regrets)) / rate
 
 
-def play(view, family, b, fit, respond, boundary, answer):
+def play(view, family, b, fit, respond, boundary, answer, *, shuffled=True):
     """What a reference says; functions of the arms as the run sees them.
 
     fit(pulls, means) -> estimates and their variances; respond(means, shares) -> the closest alternative.
     """
-    seen = np.argsort(view.order[0])
+    seen = np.argsort(view.order[0]) if shuffled else np.arange(view.count)
     pulls, K = np.round(view.pulls[0][seen]), view.count
     means, variances = fit(pulls, view.mean[0][seen])
     regrets, gap, asked = view.memory.get("game", ([0.0] * K, 0.01, [1.0] * K))

@@ -64,6 +64,33 @@ def test_the_alternative_of_a_threshold_is_the_closest():
     assert cost_of(rule, MEANS, SHARES) == pytest.approx(costs.min(), rel=1e-4)
 
 
+PARETO = np.asarray([[0.8, 0.2], [0.55, 0.6], [0.3, 0.75], [0.4, 0.5]])
+
+
+@pytest.mark.parametrize("designs", [PARETO, PARETO[:, ::-1], PARETO[:3], PARETO[[0, 3]]])
+def test_the_alternative_of_a_pareto_set_is_the_closest(designs):
+    """By a search over means with another set; at most one design dominates another here."""
+    rule = jb.ParetoGame(delta=0.1, objectives=2, family="gaussian", b=1.0)
+    means, shares = designs.ravel(), np.random.default_rng(0).dirichlet(np.full(designs.size, 5.0))
+    answer = np.asarray(rule.answer(jnp.asarray(means)))
+    steps, best = np.random.default_rng(1).normal(size=(200_000, means.size)), np.inf
+    found = means
+    for scale in (0.3, 0.1, 0.03, 0.01, 0.003, 0.001):
+        tried = (found + scale * steps).reshape(-1, *designs.shape)
+        worse = (tried[:, :, None] <= tried[:, None]).all(axis=3) & (tried[:, :, None] < tried[:, None]).any(axis=3)
+        other = (~worse.any(axis=2) != answer[::2]).any(axis=1)
+        costs = np.where(other, 2 * (tried.reshape(-1, means.size) - means) ** 2 @ shares, np.inf)
+        if costs.min() < best:
+            best, found = costs.min(), tried.reshape(-1, means.size)[costs.argmin()]
+    assert cost_of(rule, means, shares, "gaussian") == pytest.approx(best, rel=0.05)
+    assert cost_of(rule, means, shares, "gaussian") <= best
+
+
+def test_a_pareto_set_needs_whole_designs():
+    with pytest.raises(jb.UsageError, match="ParetoGame: 5 arms are not 2 objectives of two designs or more"):
+        jb.simulate(jb.ParetoGame(delta=0.1, objectives=2), jb.bernoulli(np.linspace(0.1, 0.9, 5)), seeds=1)
+
+
 def linear(features):
     problem = jb.gaussian(FEATURES @ [1.0, -0.2], 0.5)
     return jb.LinGame(delta=0.1, features=features).resolved(problem)

@@ -562,7 +562,7 @@ SELDOM = (
     "sh-var, variances given", "sh-ada-var, equal pulls", "doubling of two", "anytime eb-tc", "anytime eb-tc, a share",
     "fc2fb, lil'ucb", "ocba, coins", "ocba-m of one", "ocba-m of two", "at-lucb",
     "threshold game, coins, heuristic", "top-m game, one arm", "top-m game, two arms", "lin-game",
-    "lin-game, heuristic", "lin-game, no features", "lin-gap-e, no features",
+    "lin-game, heuristic", "lin-game, no features", "pareto game, coins", "lin-gap-e, no features",
 )  # fmt: skip
 
 

@@ -31,6 +31,14 @@ CASES = {
     "two, coins": (jb.TopMGame(delta=DELTA, m=2), jb.bernoulli([0.8, 0.7, 0.4, 0.3])),
     "two, normal": (jb.TopMGame(delta=DELTA, m=2), jb.gaussian([1.0, 0.9, 0.2], 0.5)),
     "best, exponential family": (jb.TopMGame(delta=DELTA, family="poisson"), jb.poisson([2.0, 1.2, 1.0])),
+    "pareto, coins": (
+        jb.ParetoGame(delta=DELTA, objectives=2),
+        jb.bernoulli([0.9, 0.2, 0.4, 0.7, 0.3, 0.4]),
+    ),
+    "pareto, one design": (
+        jb.ParetoGame(delta=DELTA, objectives=3),
+        jb.gaussian([1.0, 0.9, 0.8, 0.5, 0.4, 0.5], 0.5),
+    ),
     "yes, coins": (AnyBelow(level=0.4, delta=DELTA), jb.bernoulli([0.7, 0.2, 0.5])),
     "no, coins": (AnyBelow(level=0.4, delta=DELTA), jb.bernoulli([0.7, 0.6])),
     "linear": (jb.LinGame(delta=DELTA, features=X), jb.gaussian(X @ THETA, 1.0)),
