@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.comparison import candidates
 
 FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
 #: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
@@ -16,6 +17,8 @@ ON_A_PAGE = {"register_problem"}
 #: The algorithms whose examples run each time, one of a family; those of all run with the slow tests.
 OFTEN = {"AdaptiveTopK", "MABPPR", "RCBAIR", "SuccessiveElimination", "TrackAndStop", "UGapEc"}
 SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
+#: What `compare` compares: each takes a compilation.
+FEW = {name: candidates.REGISTRY[name] for name in ("ugape-c", "lucb", "sequential-halving", "successive-rejects")}
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -32,6 +35,7 @@ def public():
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SELDOM)) for n in public()])
 def test_the_example_of_a_public_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
+    monkeypatch.setattr(candidates, "REGISTRY", FEW)
     text = inspect.getdoc(public()[name])
     names = {"jb": jb, "jax": jax, "jnp": jnp, "np": np}
     example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)

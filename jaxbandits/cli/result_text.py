@@ -15,7 +15,7 @@ from jaxbandits.report.text_tables import text_table
 __all__ = ["json_of", "moments", "run_statistics", "settled", "statistics"]
 
 #: Counts that are shown beside the pulls, where there are any.
-_BESIDE_PULLS = ("told", "elapsed", "rounds", "evaluations")
+_BESIDE_PULLS = ("told", "elapsed", "waits", "evaluations")
 
 
 def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:

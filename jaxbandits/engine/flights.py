@@ -42,7 +42,7 @@ class Journey(NamedTuple):
 
     told: UInt64  # (…): rewards that arrived before the run ended
     elapsed: UInt64  # (…): the time of the run, in pulls that the platform could have made
-    rounds: jax.Array | None = None  # int32 (…): times that the run waited for all its rewards; None of single pulls
+    waits: jax.Array | None = None  # int32 (…): times that the run waited for all its rewards; None of single pulls
 
 
 @pytree

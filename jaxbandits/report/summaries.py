@@ -26,7 +26,7 @@ QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 FLAGS = frozenset({"correct", "status", "wrong_size"})
 #: Metrics that only grow in a run: where runs were truncated, their means are lower bounds.
 GROWING = frozenset(
-    {"pulls", "joint_pulls", "told", "elapsed", "rounds", "evaluations", "cost", "paid", "reward", "steps"}
+    {"pulls", "joint_pulls", "told", "elapsed", "waits", "evaluations", "cost", "paid", "reward", "steps"}
 )
 #: The metric that `max_pulls` limits: a truncated run has more than every run that ended.
 LIMITED = "pulls"

@@ -74,10 +74,10 @@ class RunTable:
         return None if self.rows.journey is None else self.rows.journey.elapsed.to_numpy()
 
     @property
-    def rounds(self) -> np.ndarray | None:
+    def waits(self) -> np.ndarray | None:
         """Return how often runs on a platform waited for all their rewards, int32 `(N,)`; None for single pulls."""
-        rounds = None if self.rows.journey is None else self.rows.journey.rounds
-        return None if rounds is None else np.asarray(rounds)
+        waits = None if self.rows.journey is None else self.rows.journey.waits
+        return None if waits is None else np.asarray(waits)
 
     @property
     def reward_regret(self) -> np.ndarray | None:
@@ -145,8 +145,8 @@ METRICS: dict[str, MetricSpec] = {
         np.float64, "pulls", "time of the run, in pulls that the platform had time for", lambda seen: seen.elapsed,
         empty=np.nan,
     ),
-    "rounds": MetricSpec(
-        np.float64, "rounds", "times that the run waited for all its rewards", lambda seen: seen.rounds, empty=np.nan
+    "waits": MetricSpec(
+        np.float64, "times", "times that the run waited for all its rewards", lambda seen: seen.waits, empty=np.nan
     ),
     "paid": MetricSpec(
         np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan

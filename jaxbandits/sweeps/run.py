@@ -123,7 +123,7 @@ def sweep(
         budget of cost, and `regret` is the best ratio times the budget minus that reward; of several algorithms, NaN
         for those without such a budget.
         With `batch` or `delay`, `pulls` are those made, also in flight when the run ended, `told` the rewards that
-        arrived, and `elapsed` the time, in pulls that the platform could have made. `rounds`, of rules that ask for
+        arrived, and `elapsed` the time, in pulls that the platform could have made. `waits`, of rules that ask for
         many pulls at once, is how often a run waited for all its rewards.
         Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
         values are numbers with fractions. A warning names it, as does `not_run` in the attributes.

@@ -128,7 +128,9 @@ def test_a_rule_makes_the_runs_of_the_built_in_one():
         np.testing.assert_array_equal(runs[0][name], runs[1][name])
 
 
-@pytest.mark.parametrize("rule", [jb.SuccessiveElimination(delta=0.3), OwnRace(delta=0.5)])
+@pytest.mark.parametrize(
+    "rule", [jb.SuccessiveElimination(delta=0.3), pytest.param(OwnRace(delta=0.5), marks=pytest.mark.slow)]
+)
 def test_looks_of_all_runs_at_once_have_the_same_bits(rule):
     """Elsewhere than on CPU a look without a loop is not made for a few runs at a time."""
     expected = jb.simulate(rule, NORMAL, 40, lanes=20)

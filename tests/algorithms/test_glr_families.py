@@ -8,7 +8,8 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.comparison.guarantees import lower_bound, value
+from jaxbandits.comparison.guarantees import value
+from jaxbandits.comparison.questions import question_of
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.optimal_proportions import proportions
@@ -49,8 +50,10 @@ def test_a_table_of_zeros_and_ones_is_as_bernoulli_arms_with_its_means(name):
     assert table.bound_law == coins.bound_law == table.padded(5).bound_law
     found, wanted = (RULES[name](delta=0.1).resolved(problem) for problem in (table, coins))
     assert (found.family, found.threshold) == (wanted.family, wanted.threshold) == ("bernoulli", "gk16")
-    assert lower_bound(table, 0.1, 0.0, 1).formula is lower_bound(coins, 0.1, 0.0, 1).formula
-    assert value(lower_bound(table, 0.1, 0.0, 1)) == pytest.approx(value(lower_bound(coins, 0.1, 0.0, 1)))
+    assert question_of(m=1).lower_bound(table, 0.1).formula is question_of(m=1).lower_bound(coins, 0.1).formula
+    assert value(question_of(m=1).lower_bound(table, 0.1)) == pytest.approx(
+        value(question_of(m=1).lower_bound(coins, 0.1))
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_a_table_of_zeros_and_ones_is_as_bernoulli_arms_with_its_means(name):
 def test_other_tables_name_no_law(problem):
     rule = jb.EBTCI(delta=0.1).resolved(problem)
     assert problem.bound_law is None
-    assert lower_bound(problem, 0.1, 0.0, 1) is None
+    assert question_of(m=1).lower_bound(problem, 0.1) is None
     assert (rule.family, rule.threshold) == ("gaussian", "kk21-gaussian")
 
 

@@ -216,6 +216,7 @@ def test_lanes_chunks_and_devices_change_no_bit():
     assert len(np.unique(many.steps)) > 2
 
 
+@pytest.mark.slow
 def test_nothing_removed_and_no_slots_end_in_status_1():
     """theta so small that no arm goes: rounds grow until a count or a slot is missing, not for ever."""
     problem = jb.ppr("flat", k=ARMS, w=2.0)

@@ -49,7 +49,7 @@ def variants():
         if "estimator" in fields:
             required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "threshold") if n in fields}
             for choice in ("ea", "tea"):
-                marks = [pytest.mark.slow] * (choice == "ea") + [pytest.mark.bits] * (name in KINDS)
+                marks = [pytest.mark.slow] + [pytest.mark.bits] * (name in KINDS)
                 yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}", marks=marks)
             continue
         if "family" in fields:  # not known of rewards that come from outside, and looked up where they are simulated

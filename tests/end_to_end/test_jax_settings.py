@@ -180,7 +180,9 @@ def test_neither_nan_nor_infinities_stop_what_is_compiled_under_their_checks(usu
     assert np.any(np.isnan(found["nan"]))
 
 
-@pytest.mark.parametrize("what", MORE)
+@pytest.mark.parametrize(
+    "what", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("compare", "adversary"))) for n in MORE]
+)
 def test_with_64_bits_on_everything_else_has_the_same_bits(what):
     with jax.enable_x64(True):
         found = bits(MORE[what]())

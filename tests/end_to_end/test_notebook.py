@@ -50,6 +50,7 @@ def test_notebooks_install_from_beside_them_and_never_a_name_of_an_index():
         assert "--upgrade" not in first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS[name]) for name in SHOWN])
 def test_a_notebook_runs(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -8,9 +8,12 @@ import re
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.comparison import candidates
 from tests.plain_words import ROOT, blocks, texts
 
 PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
+#: What `compare` compares: each takes a compilation.
+FEW = {name: candidates.REGISTRY[name] for name in ("ugape-c", "lucb", "sequential-halving", "successive-rejects")}
 #: At most so many runs.
 RUNS = 20
 #: What makes a page's code small, or complete: a text of the page, and what takes its place.
@@ -39,6 +42,7 @@ def program(name):
 @pytest.mark.parametrize("name", [name for name in PAGES if program(name).strip()])
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
+    monkeypatch.setattr(candidates, "REGISTRY", FEW)
     monkeypatch.setattr(jb, "use_all_cores", lambda: None)  # JAX has started
     exec(compile(program(name), name, "exec"), {"__name__": "page"})
 

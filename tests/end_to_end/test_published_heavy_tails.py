@@ -34,7 +34,11 @@ def test_pulls_on_s1(estimator, delta, pulls):
 
 @pytest.mark.parametrize(
     ("make", "budget", "error", "known"),
-    [(jb.s1, 100, 0.3878, 0.0024), (jb.s1, 400, 0.078, 0.007), (jb.s2, 800, 0.24, 0.011)],
+    [
+        (jb.s1, 100, 0.3878, 0.0024),
+        pytest.param(jb.s1, 400, 0.078, 0.007, marks=pytest.mark.slow),
+        pytest.param(jb.s2, 800, 0.24, 0.011, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("estimator", ["ea", pytest.param("tea", marks=pytest.mark.slow)])
 def test_errors_of_successive_rejects(make, budget, error, known, estimator):

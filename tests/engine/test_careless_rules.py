@@ -101,7 +101,7 @@ METRICS = {"score": score, "blend": blend}
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("rule", [Index, Weights, Spread])
+@pytest.mark.parametrize("rule", [Index, *(pytest.param(rule, marks=pytest.mark.slow) for rule in (Weights, Spread))])
 def test_a_run_has_the_same_bits_alone_in_any_batch_and_on_any_number_of_devices(rule):
     algorithm = rule(budget=60)
     whole = jb.simulate(algorithm, PROBLEM, seeds=RUNS, root_seed=ROOT, metrics=METRICS, devices=1)

@@ -162,10 +162,10 @@ def test_rules_that_ask_for_many_pulls_wait_as_their_requests_say():
     np.testing.assert_array_equal(uniform.elapsed, 8 + 9 + 64)  # first pulls; six batches and the delay
     halving = jb.simulate(jb.SequentialHalving(budget=60), jb.linear(n=4), 5, batch=8, delay=9)
     np.testing.assert_array_equal(halving.elapsed, 2 * (32 + 9))
-    np.testing.assert_array_equal(halving.rounds, 2)
-    assert "rounds" not in uniform
+    np.testing.assert_array_equal(halving.waits, 2)
+    assert "waits" not in uniform
     for seed in range(30):
-        assert races.rounds.sel(seed=seed) == races.arms_told.sel(seed=seed).max()
+        assert races.waits.sel(seed=seed) == races.arms_told.sel(seed=seed).max()
 
 
 @pytest.mark.parametrize(("delay", "mean", "most"), [("geometric:6", 6, 140), ("uniform:3,12", 7.5, 12), ("7", 7, 7)])

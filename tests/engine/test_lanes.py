@@ -46,7 +46,7 @@ def reference(name: str) -> xr.Dataset:
 
 SETTINGS = [(7, 1, 1), (64, 16, 2), (1000, 64, 2)]  # lanes, chunk, devices
 # All of them for some, with the slow tests but for one: programs take most of these tests' time.
-KINDS = {"ugape-c", "adaptive top-k"}
+KINDS = {"ugape-c"}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,7 @@ def independent(algorithm: object, problem: object = PROBLEM) -> xr.Dataset:
     return jb.sweep(algorithm, problem, seeds=40, independent=True)
 
 
+@pytest.mark.slow
 def test_an_independent_cell_is_the_same_in_every_grid() -> None:
     """A cell's stream comes from its values: alone, in any order, beside another axis, and however they are given."""
     alone = independent(jb.UGapEc(epsilon=0.2, delta=0.1))

@@ -89,8 +89,8 @@ def check(name: str, cases: list[tuple[int, tuple[int, ...]]], *, padded: bool, 
     ("name", "cases", "padded", "parameters"),
     [
         ("ugape-c", [(7, (2, 8))], False, {}),
-        ("lucb", [(64, (16,))], True, {"m": 2}),
-        ("uniform", [(1, (16,))], False, {}),
+        pytest.param("lucb", [(64, (16,))], True, {"m": 2}, marks=pytest.mark.slow),
+        pytest.param("uniform", [(1, (16,))], False, {}, marks=pytest.mark.slow),
     ],
 )
 def test_kernels_have_the_bits_of_the_plain_loop(

@@ -68,7 +68,13 @@ def test_a_run_alone_is_the_engines_row(name, law):
 
 
 each_kind = pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("lucb", "successive-rejects", "clucb"))) for n in KINDS]
+    "name",
+    [
+        pytest.param(
+            n, marks=[pytest.mark.slow] * (n in ("lucb", "successive-elimination", "successive-rejects", "clucb"))
+        )
+        for n in KINDS
+    ],
 )
 
 

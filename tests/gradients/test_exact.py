@@ -114,7 +114,7 @@ def metrics(answers, means):
     ("name", "metric"),
     [
         *(pytest.param(name, "error", marks=[pytest.mark.slow] * (name in MORE)) for name in CASES),
-        ("uniform, 3", "simple_regret"),
+        pytest.param("uniform, 3", "simple_regret", marks=pytest.mark.slow),
         pytest.param("ucb-e, 2", "simple_regret", marks=pytest.mark.slow),
     ],
 )

@@ -54,7 +54,7 @@ INSTANCES = {
 }
 
 
-@pytest.mark.parametrize("delta", [0.1, 0.5])
+@pytest.mark.parametrize("delta", [pytest.param(0.1, marks=pytest.mark.slow), 0.5])
 def test_theorem_3_1_on_many_instances(delta):
     """P(mean < best - epsilon) <= delta: Clopper and Pearson's lower limit at the level 1e-8 is not above delta."""
     family = jb.bernoulli(jb.axis([means.tolist() for means in INSTANCES.values()], name="instance"))

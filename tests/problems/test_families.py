@@ -275,6 +275,7 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
     arguments = {
         "empirical": ([[1.0, 2.0], [3.0, 5.0]],), "csv": (returns,), "data": ("market-returns",),
         "bernoulli": ([0.1, 0.2],), "gaussian": ([0.1, 0.2],), "beta": ([1.0, 2.0], 1.0),
+        "correlated-gaussian": ([0.1, 0.2],),
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,), "karnin": (5,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),

@@ -17,7 +17,7 @@ from jaxbandits import theory
 from jaxbandits.algorithms.likelihood_ratio.glr_families import FAMILY_WORDS
 from jaxbandits.cli import main
 from jaxbandits.comparison import candidates
-from jaxbandits.comparison.guarantees import lower_bound
+from jaxbandits.comparison.questions import question_of
 from jaxbandits.problems.specs import parse_problem
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.posteriors import POSTERIORS
@@ -203,12 +203,12 @@ def test_lower_bounds_are_those_of_the_law(name):
     pooled = w * 3.0 + (1 - w) * 2.0
     best = np.max(w * divergence(name, 3.0, pooled) + (1 - w) * divergence(name, 2.0, pooled))
     expected = 0.8 * np.log(9) / best  # kl(0.1, 0.9)
-    found = lower_bound(problem, 0.1, 0.0, 1)
+    found = question_of(m=1).lower_bound(problem, 0.1)
     assert float(found.formula(*found.arguments)) == pytest.approx(expected, rel=1e-5)
     ds = jb.simulate(jb.TrackAndStop(delta=jb.axis([0.1, 0.2])), problem, seeds=2)
     shown = jb.with_theory(ds, "lower_bound")["lower_bound"]
     assert float(shown.sel(delta=0.1)) == pytest.approx(expected, rel=1e-5)
-    several = lower_bound(BOTH[name], 0.1, 0.0, 2)
+    several = question_of(m=2).lower_bound(BOTH[name], 0.1)
     whole = float(theory.pulls_lower_bound(np.asarray(MEANS), 0.1, 2, family=name))
     assert float(several.formula(*several.arguments)) == pytest.approx(whole, rel=1e-5)
 

@@ -144,6 +144,7 @@ def test_a_sweep_repeats_from_its_specification(family):
     assert problem.make is family().make
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_an_axis_over_n_and_k_pads_and_gives_what_each_cell_gives_alone():
     ds = jb.sweep(jb.Uniform(budget=400, m=3), jb.two_group(n=jb.axis([10, 13, 40]), k=jb.axis([2, 5])), seeds=30)

@@ -81,6 +81,7 @@ def test_the_set_contains_the_best_and_the_intervals_hold_together(value, apart)
     assert together > 0.94
 
 
+@pytest.mark.slow
 def test_the_set_contains_the_best_of_real_runs():
     # 400 groups of 100 seeds; the best of all 40,000 runs, which differ little. 42 sets without it: 1e-6.
     rules = {"sr": jb.SuccessiveRejects(budget=60), "sh": jb.SequentialHalving(budget=60), "all": jb.Uniform(budget=60)}

@@ -65,15 +65,15 @@ def bounds_of_time(name, means, found, epsilon):
 @pytest.mark.parametrize(
     ("name", "arms", "epsilon", "closest"),
     [
-        ("bernoulli", 10, None, 1),
+        pytest.param("bernoulli", 10, None, 1, marks=pytest.mark.slow),
         ("bernoulli", 40, None, 1e-5),
         ("bernoulli", 7, 0.05, 1),
-        ("bernoulli", 7, 0.3, 1e-3),
-        ("gaussian", 10, 0.05, 1),
+        pytest.param("bernoulli", 7, 0.3, 1e-3, marks=pytest.mark.slow),
+        pytest.param("gaussian", 10, 0.05, 1, marks=pytest.mark.slow),
         ("poisson", 2, None, 1),
-        ("poisson", 7, 0.3, 1e-3),
+        pytest.param("poisson", 7, 0.3, 1e-3, marks=pytest.mark.slow),
         ("exponential", 40, None, 1e-5),
-        ("exponential", 7, 0.05, 1),
+        pytest.param("exponential", 7, 0.05, 1, marks=pytest.mark.slow),
     ],
 )
 def test_the_optimum_is_certified_in_double_precision(name, arms, epsilon, closest):
@@ -93,11 +93,11 @@ def test_the_optimum_is_certified_in_double_precision(name, arms, epsilon, close
 @pytest.mark.parametrize(
     ("name", "epsilon", "rtol"),
     [
-        ("bernoulli", None, 2e-5),
+        pytest.param("bernoulli", None, 2e-5, marks=pytest.mark.slow),
         ("bernoulli", 0.05, 1e-4),
-        ("gaussian", None, 2e-6),
+        pytest.param("gaussian", None, 2e-6, marks=pytest.mark.slow),
         ("poisson", 0.05, 1e-5),
-        ("exponential", None, 1e-5),
+        pytest.param("exponential", None, 1e-5, marks=pytest.mark.slow),
     ],
 )
 def test_single_precision_and_few_rounds_are_close_to_it(name, epsilon, rtol):
@@ -146,11 +146,11 @@ def test_padded_arms_and_a_best_arm_that_is_given():
     [
         ((0.5, 0.2, 0.5, 0.5), None, np.inf, (1 / 3, 0, 1 / 3, 1 / 3)),  # ties: uniform over them
         pytest.param((0.0, 0.0), 0.0, np.inf, (0.5, 0.5), marks=pytest.mark.slow),
-        ((0.5, 0.4, 0.1), 1.0, 0, (1 / 3, 1 / 3, 1 / 3)),  # no alternative exists
-        ((1.0, 0.0), None, 1 / np.log(2), (0.5, 0.5)),
+        pytest.param((0.5, 0.4, 0.1), 1.0, 0, (1 / 3, 1 / 3, 1 / 3), marks=pytest.mark.slow),  # no alternative exists
+        pytest.param((1.0, 0.0), None, 1 / np.log(2), (0.5, 0.5), marks=pytest.mark.slow),
         ((0.0, 0.0, 0.0), 0.1, -2 / np.log(0.9), (0, 0.5, 0.5)),  # the best arm cannot go down
         ((1.0, 1.0, 0.3), 0.1, -1 / np.log(0.9), (1, 0, 0)),  # another cannot go up
-        ((1 - 2.0**-24, 1 - 2.0**-23, 0.3), 0.1, 9.49130, (1, 0, 0)),  # nor much
+        pytest.param((1 - 2.0**-24, 1 - 2.0**-23, 0.3), 0.1, 9.49130, (1, 0, 0), marks=pytest.mark.slow),  # nor much
         ((1e-30, 1e-31), 0.1, -1 / np.log(0.9), (0, 1)),
     ],
 )
@@ -179,7 +179,7 @@ def test_gaps_that_differ_by_a_factor_of_a_million():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("bernoulli", {}),
+        pytest.param("bernoulli", {}, marks=pytest.mark.slow),
         pytest.param("bernoulli", {"epsilon": 0.05}, marks=pytest.mark.slow),
         ("gaussian", {"share": 0.4}),
         pytest.param("exponential", {"epsilon": 0.05, "share": 0.4}, marks=pytest.mark.slow),

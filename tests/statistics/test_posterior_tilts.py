@@ -81,6 +81,7 @@ def test_the_remainder_of_stirlings_formula():
     np.testing.assert_allclose(found[~few], 1 / (12 * z[~few]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_bits_are_the_same_in_batches_of_every_size():
     whole = np.asarray(rare(*CASES[0], 16))
     for length in (1, 7):

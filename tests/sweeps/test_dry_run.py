@@ -92,6 +92,7 @@ def test_a_queue_of_unknown_cells_goes_by_the_guesses():
     assert JobQueue([[], []]).longest_left == 0
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_uneven_grids_have_busy_lanes_and_the_same_bits():
     seen = []

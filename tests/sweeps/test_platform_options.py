@@ -26,11 +26,11 @@ delay = DELAY
 
 
 def test_the_options_are_axes_that_are_repeated_and_kept_in_a_store(tmp_path):
-    options = {"batch": jb.axis([1, 8]), "delay": jb.axis([0, 25], name="waits")}
+    options = {"batch": jb.axis([1, 8]), "delay": jb.axis([0, 25], name="late")}
     ds = jb.sweep(RULE, PROBLEM, 5, **options)
-    assert dict(ds.elapsed.sizes) == {"batch": 2, "waits": 2, "seed": 5}
-    assert json.loads(ds.attrs["spec"])["run"]["delay"] == {"axis": [0, 25], "name": "waits"}
-    for part in (ds, ds.sel(batch=8), ds.isel(waits=[1], seed=slice(2, 4))):
+    assert dict(ds.elapsed.sizes) == {"batch": 2, "late": 2, "seed": 5}
+    assert json.loads(ds.attrs["spec"])["run"]["delay"] == {"axis": [0, 25], "name": "late"}
+    for part in (ds, ds.sel(batch=8), ds.isel(late=[1], seed=slice(2, 4))):
         again = jb.repeat(part)
         for name in part.data_vars:
             np.testing.assert_array_equal(again[name].to_numpy(), part[name].to_numpy(), err_msg=name)
@@ -38,8 +38,8 @@ def test_the_options_are_axes_that_are_repeated_and_kept_in_a_store(tmp_path):
     np.testing.assert_array_equal(stored.elapsed.to_numpy(), ds.elapsed.to_numpy())
     np.testing.assert_array_equal(ds.elapsed.sel(batch=1) - ds.pulls.sel(batch=1), [[0] * 5, [2 * 25] * 5])
     np.testing.assert_array_equal(ds.told, ds.pulls)
-    np.testing.assert_array_equal(ds.rounds, np.full((2, 2, 5), 2))
-    assert float(jb.summary(ds).elapsed_mean.sel(batch=1, waits=0)) == ds.pulls.sel(batch=1, waits=0).mean()
+    np.testing.assert_array_equal(ds.waits, np.full((2, 2, 5), 2))
+    assert float(jb.summary(ds).elapsed_mean.sel(batch=1, late=0)) == ds.pulls.sel(batch=1, late=0).mean()
     with pytest.raises(jb.UsageError, match="delay"):
         jb.sweep(RULE, PROBLEM, 5, batch=options["batch"], delay=3, store=tmp_path / "runs.zarr")
 

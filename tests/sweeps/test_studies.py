@@ -134,6 +134,7 @@ def test_curves_of_several_algorithms():
     np.testing.assert_array_equal(ds.correct.sel(algorithm="ttucb", problem="bernoulli"), alone.correct)
 
 
+@pytest.mark.slow
 def test_independent_cells_have_the_runs_of_single_sweeps():
     ds = study(independent=True)
     alone = jb.sweep(FIXED_BUDGET, MANY, seeds=20, independent=True)
@@ -169,6 +170,7 @@ def test_metrics_of_the_user():
         jb.sweep([OwnUniform(20)], [FEW, MANY], seeds=5, metrics={"total": total})
 
 
+@pytest.mark.slow
 def test_shared_trajectories_stay_within_an_algorithm():
     ds = jb.sweep([jb.TTUCB(delta=DELTAS), jb.T3C(delta=DELTAS), FIXED_CONFIDENCE], FEW, seeds=8)
     assert ds.attrs["one_trajectory"] == "delta of ttucb, delta of t3c"

@@ -206,6 +206,7 @@ def test_progress_for_programs_says_how_a_sweep_ended(capsys):
     assert (end["outcome"], end["complete"], end["store_wanted"]) == ("out of time", False, 4_000_000)
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_gone_does_not_end_the_sweep():
     Path("grid.toml").write_text(SHORT)
     command = [sys.executable, "-m", "jaxbandits.cli", *SWEEP, "--progress", "json"]

@@ -123,7 +123,7 @@ STEPS = {
 
 
 @pytest.mark.bits
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(sorted(set(STEPS) - {"whole", "whole type"})), min_size=1, max_size=6))
 def test_random_programs_of_counts(steps):
     def program(n, s, x):
@@ -140,7 +140,7 @@ def test_random_programs_of_counts(steps):
         np.testing.assert_array_equal(small, whole[..., :7])
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     st.lists(st.sampled_from(["twice", "less", "root", "divided"]), max_size=3),
     st.sampled_from(["whole", "whole type"]),

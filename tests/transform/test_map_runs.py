@@ -256,7 +256,7 @@ STEPS = {
 
 
 @pytest.mark.bits
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=16, deadline=None, derandomize=True)
 @given(programs())
 def test_random_programs_have_the_bits_of_each_run(steps):
     def program(x, y, s, i, n, key):
