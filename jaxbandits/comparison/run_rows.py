@@ -88,7 +88,7 @@ def compare(
 
     Example:
         >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
-        >>> len(found.fixed_budget) > 5 and not found.fixed_confidence
+        >>> len(found.fixed_budget) > 1 and not found.fixed_confidence
         True
     """
     rows = comparisons(
