@@ -30,7 +30,7 @@ PROBLEMS: list[Callable[[], Any]] = [
 ]
 STEPS = 448  # of which 1, 7 and 64 are blocks
 ON_CHIP = [name for name in REGISTRY if not REGISTRY[name].traits.in_batches]
-NOT_PADDED = ("lin-game", "lin-gap-e")  # without features, they invert a matrix of all arms
+NOT_PADDED = ("lin-game", "lin-gap-e", "pareto-game")  # an inverse for all arms, or rows of arms for designs
 
 
 class Caught(Exception):  # noqa: N818 - no error
