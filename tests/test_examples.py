@@ -10,6 +10,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.comparison import candidates
+from tests.few_rules import FEW
 
 FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
 #: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
@@ -17,8 +18,6 @@ ON_A_PAGE = {"register_problem"}
 #: The algorithms whose examples run each time, one of a family; those of all run with the slow tests.
 OFTEN = {"AdaptiveTopK", "MABPPR", "RCBAIR", "SuccessiveElimination", "TrackAndStop", "UGapEc"}
 SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
-#: What `compare` compares: each takes a compilation.
-FEW = {name: candidates.REGISTRY[name] for name in ("ugape-c", "lucb", "sequential-halving", "successive-rejects")}
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 

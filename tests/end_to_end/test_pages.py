@@ -9,11 +9,10 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.comparison import candidates
+from tests.few_rules import FEW
 from tests.plain_words import ROOT, blocks, texts
 
 PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
-#: What `compare` compares: each takes a compilation.
-FEW = {name: candidates.REGISTRY[name] for name in ("ugape-c", "lucb", "sequential-halving", "successive-rejects")}
 #: At most so many runs.
 RUNS = 20
 #: What makes a page's code small, or complete: a text of the page, and what takes its place.

@@ -16,11 +16,17 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
-from jaxbandits.algorithms.structured.linear_means import basis_of, checked_features, information, inverse
+from jaxbandits.algorithms.structured.linear_means import (
+    basis_of,
+    check_given,
+    checked_features,
+    features_of,
+    information,
+    inverse,
+)
 from jaxbandits.algorithms.structured.question import Question
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
 __all__ = ["LinGame"]
@@ -92,8 +98,7 @@ class LinGame(Question):
             UsageError: there are none, or several arms are to be found.
         """
         super().check_suitable(problem, m)
-        if self.features is None:
-            raise UsageError("needs features of the arms")
+        check_given(self.features)
 
     def answer(self, means: jax.Array) -> jax.Array:
         """Return the best arm."""
@@ -101,7 +106,7 @@ class LinGame(Question):
 
     def closest_alternative(self, means: jax.Array, shares: jax.Array) -> jax.Array:
         """Move theta until another arm is as good as the best one."""
-        x, best = self._basis(len(means)), self.answer(means)
+        x, best = features_of(self.features, len(means)), self.answer(means)
         moves = x @ inverse(information(x, shares))[0]
         spread = jnp.sum(moves * x, axis=1)
         gaps, ways = means[best] - means, spread[best] + spread - 2 * (moves @ x[best])
@@ -111,7 +116,7 @@ class LinGame(Question):
 
     def fit(self, arms: Arms) -> tuple[jax.Array, jax.Array]:
         """Return the means by least squares, and their variances as multiples of one reward's."""
-        x = self._basis(len(arms))
+        x = features_of(self.features, len(arms))
         moves = x @ inverse(information(x, arms.pulls.astype(jnp.float32)))[0]
         return moves @ (x.T @ arms.total), jnp.sum(moves * x, axis=1)
 
@@ -119,11 +124,8 @@ class LinGame(Question):
         """Return the threshold, float32 `()`."""
         if self.threshold == "heuristic":
             return super().boundary(arms)
-        x = self._basis(len(arms))
+        x = features_of(self.features, len(arms))
         size = x.shape[1]
         prior = _PRIOR * jnp.eye(size)
         volume = inverse(information(x, arms.pulls.astype(jnp.float32)) + prior)[1] - size * jnp.log(_PRIOR)
         return (1 + _PRIOR / jnp.min(arms.pulls)) * (volume / 2 - log_of(self.delta))
-
-    def _basis(self, arms: int) -> jax.Array:
-        return jnp.eye(arms) if self.features is None else self.features

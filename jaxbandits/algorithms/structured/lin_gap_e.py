@@ -8,10 +8,15 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
-from jaxbandits.algorithms.structured.linear_means import checked_features, information, inverse
+from jaxbandits.algorithms.structured.linear_means import (
+    check_given,
+    checked_features,
+    features_of,
+    information,
+    inverse,
+)
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
 __all__ = ["LinGapE"]
@@ -91,13 +96,12 @@ class LinGapE(Rule):
             UsageError: there are none, or several arms are to be found.
         """
         super().check_suitable(problem, m)
-        if self.features is None:
-            raise UsageError("needs features of the arms")
+        check_given(self.features)
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm whose next reward narrows the interval most."""
         del key
-        pair, x = self._pair(arms), self._features(len(arms))
+        pair, x = self._pair(arms), features_of(self.features, len(arms))
         across = pair.moves @ (x[pair.best] - x[pair.rival])
         return jnp.argmax(across * across / (1 + pair.spread))
 
@@ -110,7 +114,7 @@ class LinGapE(Rule):
         return self._pair(arms).best
 
     def _pair(self, arms: Arms) -> _Pair:
-        x, b = self._features(len(arms)), arms.reward_range if self.b is None else self.b
+        x, b = features_of(self.features, len(arms)), arms.reward_range if self.b is None else self.b
         size = x.shape[1]
         inverted, volume = inverse(information(x, arms.pulls.astype(jnp.float32)) + self.ridge * jnp.eye(size))
         moves = x @ inverted
@@ -122,6 +126,3 @@ class LinGapE(Rule):
         index = jnp.where(jnp.arange(len(arms)) == best, -jnp.inf, means - means[best] + jnp.sqrt(ways) * width)
         rival = jnp.argmax(index)
         return _Pair(best, rival, index[rival], moves, spread)
-
-    def _features(self, arms: int) -> jax.Array:
-        return jnp.eye(arms) if self.features is None else self.features

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 
-__all__ = ["basis_of", "checked_features", "information", "inverse"]
+__all__ = ["basis_of", "check_given", "checked_features", "features_of", "information", "inverse"]
 
 
 def checked_features(name: str, features: object) -> np.ndarray:
@@ -23,6 +24,22 @@ def checked_features(name: str, features: object) -> np.ndarray:
     found = numbers(f"{name}: features", features)  # type: ignore[arg-type]
     if found.ndim != 2 or not found.size or not np.isfinite(found).all():
         raise UsageError(f"{name}: features must be finite, with a row for each arm, got shape {found.shape}")
+    return found
+
+
+def check_given(features: object) -> None:
+    """Check that there are features.
+
+    Raises:
+        UsageError: there are none.
+    """
+    if features is None:
+        raise UsageError("needs features of the arms")
+
+
+def features_of(features: Numeric, count: int) -> jax.Array:
+    """Return features, `(K, d)`; without any, those that give each of `count` arms a parameter of its own."""
+    found: jax.Array = jnp.eye(count) if features is None else features
     return found
 
 
