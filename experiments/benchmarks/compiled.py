@@ -47,7 +47,7 @@ from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine import driver
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lanes import advance
-from jaxbandits.engine.pallas_loop import whole_kernels
+from jaxbandits.engine.on_chip.pallas_loop import whole_kernels
 from jaxbandits.sweeps.spec import build
 
 #: Jobs, as many as fill the lanes of any device; and steps of the innermost loop, a number that no other loop has.

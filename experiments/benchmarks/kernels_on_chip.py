@@ -1,4 +1,4 @@
-"""What Triton or Mosaic makes of a block of steps as one kernel (`jaxbandits/engine/pallas_loop.py`).
+"""What Triton or Mosaic makes of a block of steps as one kernel (`jaxbandits/engine/on_chip/pallas_loop.py`).
 
 * bytes a pull: what a lane loads and stores for a block, over its steps, each of which pulls an arm or more;
 * on H100, where arms are padded to a power of two: registers of a thread, and bytes that it stores for want of more, by
@@ -31,7 +31,7 @@ from jaxbandits.arrays.platform_lowering import tracing_for
 from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk
-from jaxbandits.engine.pallas_loop import NAME
+from jaxbandits.engine.on_chip.pallas_loop import NAME
 from jaxbandits.engine.rows import blank_log
 
 __all__ = ["Kernel", "Named", "kernel", "rows_of_kernels"]

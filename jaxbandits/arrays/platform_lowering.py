@@ -43,7 +43,7 @@ class Forms:
 
 #: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by their
 #: compiled code (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
-#: `chip` is not a platform, but a kernel on any of them (engine/pallas_loop.py).
+#: `chip` is not a platform, but a kernel on any of them (engine/on_chip/pallas_loop.py).
 FORMS = {
     "cpu": Forms(chunked=True, masked_put=16, masked_take=16, max_unrolled_rows=240),
     "gpu": Forms(chunked=False, masked_put=1024, masked_take=0, max_unrolled_rows=0),

@@ -18,7 +18,7 @@ from jaxbandits.engine.lane_state import Carry
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.loop_start import log_capacity, start_loop
 from jaxbandits.engine.memory_limits import oom_as_usage_error
-from jaxbandits.engine.pallas_support import compiles_on_chip
+from jaxbandits.engine.on_chip.pallas_support import compiles_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.rows import Log, LogRow, Regret, unpacked
 

@@ -22,7 +22,7 @@ from jaxbandits.engine.finite_populations import runs_on
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
-from jaxbandits.engine.pallas_loop import loop_of_kernels, tile
+from jaxbandits.engine.on_chip.pallas_loop import loop_of_kernels, tile
 from jaxbandits.engine.rows import Log, blank_log, record
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem

@@ -18,8 +18,8 @@ from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.memory_limits import oom_as_usage_error
 from jaxbandits.engine.metric import functions_of
-from jaxbandits.engine.pallas_loop import whole_kernels
-from jaxbandits.engine.pallas_support import may_stay_on_chip
+from jaxbandits.engine.on_chip.pallas_loop import whole_kernels
+from jaxbandits.engine.on_chip.pallas_support import may_stay_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.rows import LogRow, row_types
 from jaxbandits.random.streams import root_key

@@ -10,7 +10,7 @@ from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.engine.driver import Progress, run_jobs
 from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.loop_start import compile_loop
-from jaxbandits.engine.pallas_support import in_powers_of_two
+from jaxbandits.engine.on_chip.pallas_support import in_powers_of_two
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.interruptions import interruptible
 from jaxbandits.storage.layout import FinishedRuns

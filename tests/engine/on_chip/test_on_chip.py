@@ -13,11 +13,12 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.engine import driver, lanes, pallas_loop, pallas_support
+from jaxbandits.engine import driver, lanes
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.mapping import map_algorithm
-from jaxbandits.engine.pallas_loop import whole_kernels
-from jaxbandits.engine.pallas_support import in_powers_of_two, may_stay_on_chip
+from jaxbandits.engine.on_chip import pallas_loop, pallas_support
+from jaxbandits.engine.on_chip.pallas_loop import whole_kernels
+from jaxbandits.engine.on_chip.pallas_support import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
 from jaxbandits.sweeps import plan_runs

@@ -8,7 +8,7 @@ from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.platform_lowering import override_lowering
-from jaxbandits.compilers.pallas_lowering import lower_for_pallas
+from jaxbandits.engine.on_chip.pallas_lowering import lower_for_pallas
 from jaxbandits.random.streams import reward_block
 from jaxbandits.random.threefry import KeyWords, key_words
 

@@ -1,4 +1,4 @@
-"""Checks whether the state of lanes can stay on the chip for a block of steps (`engine/pallas_loop.py`).
+"""Checks whether the state of lanes can stay on the chip for a block of steps (`engine/on_chip/pallas_loop.py`).
 
 The check is made once, before the runs, if `on_chip` was requested. It excludes kinds of algorithms, and compiles the
 program. Where the state cannot stay on the chip, runs are made without kernels, and a warning gives the reason.

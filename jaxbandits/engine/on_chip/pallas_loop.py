@@ -2,8 +2,8 @@
 
 A separate step moves all of a lane's state through memory. Here the unchanged step of an algorithm is traced into a
 Pallas kernel. It uses the forms `chip` (`arrays/platform_lowering.py`) and the operations that kernel compilers support
-(`compilers/pallas_lowering.py`). Triton compiles the kernel for a GPU, and Mosaic for a TPU. On CPU it is interpreted,
-as XLA operations with the bits of the plain loop.
+(`pallas_lowering.py`). Triton compiles the kernel for a GPU, and Mosaic for a TPU. On CPU it is interpreted, as XLA
+operations with the bits of the plain loop.
 """
 
 import math
@@ -19,7 +19,7 @@ from jax.experimental.pallas import triton
 from jax.tree_util import PyTreeDef
 
 from jaxbandits.arrays.platform_lowering import override_lowering
-from jaxbandits.compilers.pallas_lowering import lower_for_pallas
+from jaxbandits.engine.on_chip.pallas_lowering import lower_for_pallas
 
 __all__ = ["NAME", "loop_of_kernels", "tile", "whole_kernels"]
 

@@ -19,7 +19,7 @@ from jax import lax
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.compilers.jax_versions import scan_sizes
 from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Parameters, Var
-from jaxbandits.compilers.pallas_rules import RULES
+from jaxbandits.engine.on_chip.pallas_rules import RULES
 
 __all__ = ["lower_for_pallas"]
 
