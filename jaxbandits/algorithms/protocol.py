@@ -88,6 +88,8 @@ belong to the same arms. Any other array with the length K is refused, unless it
 import dataclasses
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+import jax
+
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.rule_methods import check_methods
@@ -128,6 +130,11 @@ class Rule(Hyperparameters):
     def has(self, method: str) -> bool:
         """Return whether the rule has a method of this name."""
         return callable(getattr(self, method, None))
+
+    def range_of(self, arms: Arms) -> jax.Array:
+        """Return the range of the rewards: the rule's field `b`; the problem's range where that is None."""
+        b: jax.Array | None = self.b  # type: ignore[attr-defined]
+        return arms.reward_range if b is None else b
 
     @property
     def has_state(self) -> bool:

@@ -72,7 +72,7 @@ class ATLUCB(Rule):
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
         """Return h and l, as LUCB does with delta_s."""
         del key
-        radius = self._range(arms) * jnp.sqrt(self._level(state.round, arms, state.stage) / (2 * arms.pulls))
+        radius = self.range_of(arms) * jnp.sqrt(self._level(state.round, arms, state.stage) / (2 * arms.pulls))
         rivals: Rivals = rivals_of(arms.mean - radius, arms.mean + radius, is_largest(arms.mean, self.m))
         return jnp.stack([rivals.h, rivals.l])
 
@@ -107,8 +107,8 @@ class ATLUCB(Rule):
             mean, width, inside = arms.mean[best], arms.inverse_root[best], jnp.bool_(True)
         roots = (mean - arms.mean + self.epsilon) / (width + arms.inverse_root)
         least = jnp.min(jnp.where(inside & ~chosen, roots, jnp.inf))
-        root = least / self._range(arms)
+        root = least / self.range_of(arms)
         return 2 * (root * root)
 
     def _range(self, arms: Arms) -> jax.Array:
-        return arms.reward_range if self.b is None else self.b
+        return self.range_of(arms)

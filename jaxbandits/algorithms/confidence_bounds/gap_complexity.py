@@ -61,10 +61,6 @@ class GapBased(Rule):
             a = np.asarray(own.exploration(problem), np.float32)
         return dataclasses.replace(own, a=a)  # type: ignore[call-arg]
 
-    def range_of(self, arms: Arms) -> Numeric:
-        """Return b within a run."""
-        return arms.reward_range if self.b is None else self.b
-
     def true_gaps(self, problem: Problem, m: Numeric) -> Gaps:
         """Return |m-th largest mean of the other arms - mean| (Gabillon et al. 2012, section 2)."""
         xp = _numpy(problem)

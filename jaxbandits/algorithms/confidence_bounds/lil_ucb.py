@@ -97,7 +97,7 @@ class LilUCB(Rule):
 
     def _index(self, arms: Arms, mean: jax.Array, pulls: jax.Array) -> jax.Array:
         """Return mean + (1 + beta) (1 + sqrt(e)) sqrt(2 s^2 (1 + e) (ln ln((1 + e) T) + ln(1/omega)) / T), s = b/2."""
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         if self.heuristic:
             factor, grown = 1.5 * math.sqrt(0.5), jnp.log(pulls + 2)
             level = math.log(5) - log_of(self.delta)

@@ -74,6 +74,6 @@ class LSA(Rule):
 
     def _index(self, arms: Arms, mean: jax.Array, pulls: jax.Array) -> jax.Array:
         """Return alpha T ((|mean - threshold| + epsilon) / b)^2 + ln(T) / 2."""
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         gap = (jnp.abs(mean - self.threshold) + self.epsilon) / b
         return self.alpha * pulls * gap**2 + jnp.log(pulls) / 2

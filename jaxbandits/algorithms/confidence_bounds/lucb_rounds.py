@@ -84,10 +84,6 @@ class LUCBRounds(Rule):
         """Return h and l, and U_l - L_h."""
         return self._rivals(state, arms, self.recommend(state, arms), self.range_of(arms))
 
-    def range_of(self, arms: Arms) -> jax.Array:
-        """Return the range of the rewards, float32 `()`."""
-        return arms.reward_range if self.b is None else self.b
-
 
 def rivals_of(lower: jax.Array, upper: jax.Array, chosen: jax.Array) -> Rivals:
     """Return h and l by bounds `(K,)`; lower bounds count for chosen arms, upper bounds for the rest."""

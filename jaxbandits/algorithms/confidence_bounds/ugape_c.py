@@ -131,13 +131,13 @@ class UGapEc(Rule):
         del key
         if self.radius == "hoeffding":
             return _State(None)
-        return _State(first_intervals(self.radius, arms, self._range_of(arms), self.delta))
+        return _State(first_intervals(self.radius, arms, self.range_of(arms), self.delta))
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
         """Return the state after a reward."""
         if state.intervals is None:
             return state
-        b = self._range_of(arms)
+        b = self.range_of(arms)
         return _State(next_intervals(self.radius, state.intervals, arms, arm, reward, b, self.delta))
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
@@ -158,9 +158,6 @@ class UGapEc(Rule):
             return select_by_bounds(arms, state.intervals.lower, state.intervals.upper, self.m)
         return select_arm(arms, arms.where_unread(self._radius(arms), 0), self.m)
 
-    def _range_of(self, arms: Arms) -> jax.Array:
-        return arms.reward_range if self.b is None else self.b
-
     def _radius(self, arms: Arms) -> jax.Array:
         """Return b sqrt(c ln(4 K t^3 / delta) / T) (eq. 4); with variances Bernstein's, a = ln(7 K t^3 / delta).
 
@@ -168,7 +165,7 @@ class UGapEc(Rule):
         union over t and counts up to t needs sum_t K t 4 exp(-a_t) <= delta. This holds, as 4 pi^2 / 6 = 6.58 < 7.
         With ln(4 K t^3 / delta) the sum would be 1.65 delta.
         """
-        b = self._range_of(arms)
+        b = self.range_of(arms)
         a = jnp.log((7 if self.variance else 4) * arms.count) + 3 * jnp.log(arms.time) - log_of(self.delta)
         if self.variance:
             return bernstein_radius(a, b, arms)

@@ -49,7 +49,7 @@ class ContinuousRejects(Rule):
         del arm, reward
         number, left, spent = jnp.arange(len(arms)), jnp.sum(alive), jnp.sum(arms.pulls, where=alive)
         worst = jnp.argmin(jnp.where(alive, arms.mean, jnp.inf))
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         others, ahead = alive & (number != worst), (arms.mean - arms.mean[worst]) / b
         gap = jnp.min(ahead, where=others, initial=jnp.inf) if self.conservative else jnp.mean(ahead, where=others)
         scale = spent * (jnp.sum(1 / (number + 1), where=number < left) - 0.5)

@@ -76,7 +76,3 @@ class AllGoodArms(Rule):
         """Return b sqrt(ln(events K log2(2N) / delta) / N) of some arms by their pulls N."""
         level = jnp.log(events * arms.count) - log_of(self.delta) + jnp.log(1 + jnp.log2(pulls))
         return self.range_of(arms) * jnp.sqrt(level / pulls)
-
-    def range_of(self, arms: Arms) -> jax.Array:
-        """Return the range of the rewards, float32 `()`."""
-        return arms.reward_range if self.b is None else self.b

@@ -104,7 +104,7 @@ class APGAIc(_APGAI):
 
     def done(self, arms: Arms) -> jax.Array:
         """Return whether z - ln z has reached its threshold."""
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         z = (2 * jnp.max(self._evidence(arms)) / b) ** 2
         level = 2 * (jnp.log(arms.count) - log_of(self.delta)) + 4 * jnp.log(4 + jnp.log(arms.time)) + 0.5
         return (z > 1) & (z - jnp.log(z) >= level)

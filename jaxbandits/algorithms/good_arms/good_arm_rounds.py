@@ -93,7 +93,3 @@ class GoodArmRounds(Rule):
         """Return b sqrt(ln(4 K N^2 / delta) / (2 N)) of some arms by their pulls N (eqs. 4, 5)."""
         level = jnp.log(4.0 * arms.count) - log_of(self.delta) + 2 * jnp.log(pulls)
         return self.range_of(arms) * jnp.sqrt(level / (2 * pulls))
-
-    def range_of(self, arms: Arms) -> jax.Array:
-        """Return the range of the rewards, float32 `()`."""
-        return arms.reward_range if self.b is None else self.b

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.parameters import Numeric
-from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
@@ -52,7 +52,7 @@ class Standing(NamedTuple):
     apart: jax.Array | None
 
 
-class PairwiseStatistic:
+class PairwiseStatistic(Rule):
     """The statistic of a rule with a family of rewards and a threshold."""
 
     #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
@@ -190,10 +190,6 @@ class PairwiseStatistic:
         if self.family_word == "gaussian":
             return 2 / self.range_of(arms)
         return 1 / self.range_of(arms) if self.family_word == "bernoulli" else None
-
-    def range_of(self, arms: Arms) -> jax.Array:
-        """Return the range of the rewards, or twice their standard deviation."""
-        return arms.reward_range if self.b is None else self.b
 
 
 def _lead(lead: Numeric) -> Lead:

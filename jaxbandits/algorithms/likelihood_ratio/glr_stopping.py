@@ -32,7 +32,7 @@ from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
 from jaxbandits.algorithms.parameters import Numeric, parameter
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays.probabilities import LogProbability, log_of
 from jaxbandits.arrays.static_int import StaticInt
@@ -56,7 +56,7 @@ class Tested(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class GLRStopped(PairwiseStatistic, Rule):
+class GLRStopped(PairwiseStatistic):
     """Samples in some way until the m best-looking arms are distinguished from all others; returns them.
 
     If the threshold is proved for the family, this holds with probability at least 1 - delta, for every way of

@@ -114,7 +114,7 @@ class LinGapE(Rule):
         return self._pair(arms).best
 
     def _pair(self, arms: Arms) -> _Pair:
-        x, b = features_of(self.features, len(arms)), arms.reward_range if self.b is None else self.b
+        x, b = features_of(self.features, len(arms)), self.range_of(arms)
         size = x.shape[1]
         inverted, volume = inverse(information(x, arms.pulls.astype(jnp.float32)) + self.ridge * jnp.eye(size))
         moves = x @ inverted

@@ -105,7 +105,7 @@ class CLUCB(Rule):
 
     def _moved(self, chosen: jax.Array, arms: Arms) -> jax.Array:
         """Return w~_t: the means of M_t less the radius b sqrt(ln(4 n t^3 / delta) / (2 T)), others plus it."""
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         level = jnp.log(4 * arms.count) - log_of(self.delta) + 3 * jnp.log(arms.time)
         radius = b * jnp.sqrt(level / (2 * arms.pulls))
         return jnp.where(chosen, arms.mean - radius, arms.mean + radius)

@@ -95,12 +95,12 @@ class BettingRace(Rule):
         """Return the state after one pull of every arm."""
         del key
         everyone = jnp.ones(len(arms), bool)
-        intervals = first_intervals(self.radius, arms, self._range_of(arms), self.delta)
+        intervals = first_intervals(self.radius, arms, self.range_of(arms), self.delta)
         return self._decided(_State(intervals, everyone, ~everyone), arms)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
         """Return the state after a reward, without the arms that it decides on."""
-        b = self._range_of(arms)
+        b = self.range_of(arms)
         intervals = next_intervals(self.radius, state.intervals, arms, arm, reward, b, self.delta)
         return self._decided(state._replace(intervals=intervals), arms)
 
@@ -131,6 +131,3 @@ class BettingRace(Rule):
     def _leaders(self, state: _State, arms: Arms) -> jax.Array:
         """Return J, bool `(K,)`."""
         return are_largest(arms.mean, self._left(state), state.active)
-
-    def _range_of(self, arms: Arms) -> jax.Array:
-        return arms.reward_range if self.b is None else self.b

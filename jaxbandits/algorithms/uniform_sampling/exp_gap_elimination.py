@@ -97,7 +97,7 @@ class ExpGapElimination(Rule):
         half = upper_half(state.active, sums, ties)
         named, last = state.median & (jnp.sum(half) == 1), self._is_last(state.main, arms)
         # Drop the arms whose mean is more than eps_r below that of the named one.
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         width = self._epsilon_r(state.main) * self._main_pulls(state.main) * b
         reference = jnp.sum(jnp.where(half, state.sums, 0))  # of one arm
         near = state.left & ((state.sums - reference).astype(jnp.float32) >= -width)
@@ -127,7 +127,7 @@ class ExpGapElimination(Rule):
 
     def _accuracy(self, arms: Arms) -> jax.Array:
         """Return epsilon in units of b."""
-        return self.epsilon / (arms.reward_range if self.b is None else self.b)
+        return self.epsilon / self.range_of(arms)
 
     def _epsilon_r(self, main: jax.Array) -> jax.Array:
         """Return eps_r = 2^-r / 4 in units of b, exactly: it is a power of two."""

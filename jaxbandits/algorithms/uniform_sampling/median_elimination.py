@@ -90,7 +90,7 @@ class MedianElimination(Rule):
     def request(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the round's pulls of every active arm."""
         del key
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         return jnp.where(state.active, median_pulls(self.epsilon / b, -log_of(self.delta), state.round), 0)
 
     def absorb(self, state: _State, arms: Arms, counts: jax.Array, sums: jax.Array) -> _State:

@@ -116,7 +116,7 @@ class PairedRace(Rule):
     def absorb(self, state: _State, arms: Arms, counts: jax.Array, sums: jax.Array) -> _State:
         """Return the state after a round, without the arms that are worse than another one."""
         del counts
-        b, number = arms.reward_range if self.b is None else self.b, state.number + 1
+        b, number = self.range_of(arms), state.number + 1
         level = jnp.log(2.0 * (arms.count - 1)) - log_of(self.delta)
         cells = None if arms.cells is None else arms.cells[:, None]
         reward = (1 + (sums - sums[:, None]) / b) / 2
@@ -131,7 +131,7 @@ class PairedRace(Rule):
         leader = self.recommend(state, arms)
         better = 2 * state.upper[leader] - 1
         others = state.active & (jnp.arange(len(arms)) != leader)
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         apart = are_apart(arms, b * jnp.max(jnp.where(others, better, -1)), self.epsilon)
         read = False if arms.cells is None else state.number >= jnp.max(arms.cells)
         return (state.number > 0) & (apart | read | ~jnp.any(others))

@@ -85,7 +85,7 @@ class Race(Rule):
 
     def absorb(self, state: RaceState, arms: Arms, counts: jax.Array, sums: jax.Array) -> RaceState:
         """Return the state after a look; J are the best-looking arms that complete the m."""
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         total = state.total.plus(sums) if isinstance(state.total, CompensatedSum) else state.total + sums
         n = state.looked + jnp.max(counts)
         new = state._replace(total=total, looked=n, round=state.round + 1)

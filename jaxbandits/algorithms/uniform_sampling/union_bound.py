@@ -116,7 +116,7 @@ class UnionBound(Rule):
         level, everyone = jnp.log(arms.count) - log_of(self.delta), jnp.ones(len(arms), int)  # ln(K / delta)
         if self.estimator == "mom":
             return Batches(everyone * as_count(self.c3 / self.epsilon**2), as_count(self.factor * level))
-        b = arms.reward_range if self.b is None else self.b
+        b = self.range_of(arms)
         return everyone * as_count(2 / (self.epsilon / b) ** 2 * (jnp.log(2.0) + level))
 
     def absorb(self, state: _State, arms: Arms, counts: jax.Array | Batches, sums: jax.Array) -> _State:
