@@ -62,14 +62,14 @@ CASES = {
         [0.8, 0.6, 0.5, 0.2], finds([1, 1, 0, 0]),
     ),
     "fc2fb": Case(
-        jb.FC2FB(1200, least=150, b=0.6),
-        lambda bandit: programs.fc2fb(bandit, 1200, 150, "ugape-c", 0.3678794, 0.6),
-        [0.8, 0.6, 0.5, 0.3], one_of([1, 0, 0, 0]), runs=8000,
+        jb.FC2FB(600, least=75, b=0.3),
+        lambda bandit: programs.fc2fb(bandit, 600, 75, "ugape-c", 0.3678794, 0.3),
+        [0.6, 0.5, 0.45, 0.3], one_of([1, 0, 0, 0]), runs=8000,
     ),
     "fc2fb, lil'ucb": Case(
         jb.FC2FB(900, rule="lil-ucb", least=110, first_delta=0.8, b=0.1),
         lambda bandit: programs.fc2fb(bandit, 900, 110, "lil-ucb", 0.8, 0.1),
-        [0.8, 0.6, 0.5, 0.3], one_of([1, 0, 0, 0]), runs=8000,
+        [0.6, 0.5, 0.45, 0.3], one_of([1, 0, 0, 0]), runs=8000,
     ),
 }  # fmt: skip
 
