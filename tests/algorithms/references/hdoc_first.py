@@ -9,10 +9,7 @@ RULE = jb.HDoCFirst
 CASES = {
     "hdoc-first": (jb.HDoCFirst(delta=0.3, threshold=0.5), jb.bernoulli([0.9, 0.85, 0.8, 0.1, 0.02])),
     "hdoc-first, no good arm": (
-        jb.HDoCFirst(delta=0.5, threshold=0.8, b=0.9), jb.gaussian([0.1, -0.1, -0.3, -0.4], 0.3)
-    ),
-    "hdoc-first, after the first pulls": (
-        jb.HDoCFirst(delta=0.5, threshold=-1.5, b=0.5), jb.gaussian([0.1, -0.1, -0.3, -0.4], 0.3)
+        jb.HDoCFirst(delta=0.3, threshold=0.45, b=0.9), jb.gaussian([0.1, -0.1, -0.3, -0.4], 0.3)
     ),
 }  # fmt: skip
 TIES = [jb.HDoCFirst(delta=0.9, threshold=0.5)]
