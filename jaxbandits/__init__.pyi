@@ -41,6 +41,7 @@ from jaxbandits.algorithms.good_arms.apgai import APGAIc as APGAIc
 from jaxbandits.algorithms.good_arms.apt_g import APTG as APTG
 from jaxbandits.algorithms.good_arms.fareast import FAREAST as FAREAST
 from jaxbandits.algorithms.good_arms.hdoc import HDoC as HDoC
+from jaxbandits.algorithms.good_arms.hdoc_first import HDoCFirst as HDoCFirst
 from jaxbandits.algorithms.good_arms.lucb_g import LUCBG as LUCBG
 from jaxbandits.algorithms.good_arms.st2 import ST2 as ST2
 from jaxbandits.algorithms.indifference_zone.kn import KN as KN
@@ -206,6 +207,7 @@ __all__ = [
     "ExpGapElimination",
     "GapE",
     "HDoC",
+    "HDoCFirst",
     "HoeffdingRace",
     "ImprovedTopK",
     "KLRace",

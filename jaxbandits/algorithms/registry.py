@@ -23,6 +23,7 @@ REGISTRY = Registry(
         "apt": "confidence_bounds.apt:APT",
         "lsa": "confidence_bounds.lsa:LSA",
         "hdoc": "good_arms.hdoc:HDoC",
+        "hdoc-first": "good_arms.hdoc_first:HDoCFirst",
         "lucb-g": "good_arms.lucb_g:LUCBG",
         "apt-g": "good_arms.apt_g:APTG",
         "apgai-b": "good_arms.apgai:APGAIb",

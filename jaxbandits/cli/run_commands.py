@@ -88,6 +88,7 @@ def compare(
     threshold: Annotated[float | None, Parameter(allow_leading_hyphen=True)] = None,
     all_within: float | None = None,
     multiplicative: Switch = False,
+    one_above: Annotated[float | None, Parameter(allow_leading_hyphen=True)] = None,
     budget: Whole | None = None,
     seeds: Whole = 1000,
     root_seed: Whole = 0,
@@ -108,6 +109,7 @@ def compare(
         threshold: find all arms whose mean is at least this, in place of the m best.
         all_within: find all arms whose mean is at most this far below the best.
         multiplicative: --all-within is a share of the best mean.
+        one_above: find one arm whose mean is at least this, or that there is none.
         budget: pulls of the algorithms that need a budget; by default, the average of the best of the others.
         seeds: runs per algorithm.
         root_seed: seed of all randomness.
@@ -150,6 +152,7 @@ def compare(
                 threshold=threshold,
                 all_within=all_within,
                 multiplicative=multiplicative,
+                one_above=one_above,
                 budget=budget,
                 seeds=seeds,
                 root_seed=root_seed,

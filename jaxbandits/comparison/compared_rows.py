@@ -133,11 +133,12 @@ class ComparedRows:
     threshold: float | None = None
     all_within: float | None = None
     multiplicative: bool = False
+    one_above: float | None = None
 
     @property
     def question(self) -> Question:
         """Return what was asked."""
-        return question_of(self.epsilon, self.m, self.threshold, self.all_within, self.multiplicative)
+        return question_of(self.epsilon, self.m, self.threshold, self.all_within, self.multiplicative, self.one_above)
 
     @property
     def unit(self) -> str:

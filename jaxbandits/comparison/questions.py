@@ -28,27 +28,28 @@ class Question(NamedTuple):
     Attributes:
         criteria: the criteria of `jb.Traits` whose algorithms answer it.
         settings: the hyperparameters that follow from it, by name.
-        tolerance: the one by which an answer may miss.
+        tolerance: the one by which an answer may miss; None if it may not.
         aim: what is sought, in words.
         formula: the lower bound of the pulls, of means, delta, two more, and the law of rewards.
-        own: these two.
+        own: these two, or the first.
     """
 
     criteria: tuple[str, ...]
     settings: Mapping[str, Any]
-    tolerance: str
+    tolerance: str | None
     aim: str
     formula: Callable[..., jax.Array]
-    own: tuple[Any, Any]
+    own: tuple[Any, ...]
 
     @property
     def of_best_arms(self) -> bool:
         """Whether the m best arms are sought."""
         return self.formula is theory.pulls_lower_bound
 
-    @property
-    def is_asymptotic(self) -> bool:
-        """Whether the lower bound holds as delta tends to 0 only: several answers may be right."""
+    def is_asymptotic(self, problem: Problem) -> bool:
+        """Return whether the lower bound holds as delta tends to 0 only: several answers may be right."""
+        if self.tolerance is None:
+            return int(np.sum(np.asarray(problem.mean) >= self.settings["threshold"])) > 1
         return bool(self.settings[self.tolerance] > 0)
 
     def right(self, problem: Problem, recommended: xr.DataArray) -> np.ndarray:
@@ -64,7 +65,7 @@ class Question(NamedTuple):
         """Return the lower bound on the pulls of any algorithm with this confidence; None without one."""
         if delta is None or problem.bandits > 1 or problem.bound_law is None:
             return None
-        if self.formula is theory.all_good_pulls_lower_bound and self.is_asymptotic:
+        if self.formula is theory.all_good_pulls_lower_bound and self.is_asymptotic(problem):
             return None
         return Theorem(self.formula, (np.asarray(problem.mean), delta, *self.own, *problem.bound_law), "")
 
@@ -85,8 +86,12 @@ class Question(NamedTuple):
                     f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give one above 0"
                 )
             return
-        each("epsilon", self.settings[self.tolerance], NOT_NEGATIVE)
-        if "threshold" in self.settings:
+        slack = 0.0 if self.tolerance is None else self.settings[self.tolerance]
+        each("epsilon", slack, NOT_NEGATIVE)
+        if self.tolerance is None:
+            each("one_above", line := self.settings["threshold"], FINITE)
+            means = means.max(keepdims=True)  # no other arm need be told from the threshold
+        elif "threshold" in self.settings:
             each("threshold", line := self.settings["threshold"], FINITE)
         else:
             each("all_within", within := self.settings["epsilon"], NOT_NEGATIVE)
@@ -94,8 +99,9 @@ class Question(NamedTuple):
                 raise UsageError(f"all_within must be below 1 with multiplicative, got {within:g}")
             line = (1 - within) * means.max() if self.settings["multiplicative"] else means.max() - within
         on_it = np.abs(means - line) <= ROUNDING * np.maximum(np.abs(means), np.abs(line))
-        if delta is not None and not self.is_asymptotic and np.any(on_it):
-            raise UsageError(f"a mean lies on the line {line:g}: with epsilon 0 no algorithm can ever stop")
+        if delta is not None and slack == 0 and np.any(on_it):
+            what = "the largest mean" if self.tolerance is None else "a mean"
+            raise UsageError(f"{what} lies on the line {line:g}: with epsilon 0 no algorithm can ever stop")
 
 
 def question_of(
@@ -104,17 +110,23 @@ def question_of(
     threshold: float | None = None,
     all_within: float | None = None,
     multiplicative: bool = False,
+    one_above: float | None = None,
 ) -> Question:
     """Return the question that these arguments of `compare` ask.
 
     Raises:
         UsageError: they ask several questions.
     """
-    if threshold is not None and all_within is not None:
-        raise UsageError("give threshold, for the arms above it, or all_within, for the arms near the best, not both")
+    if sum(given is not None for given in (threshold, one_above, all_within)) > 1:
+        raise UsageError(
+            "give one of threshold, for all arms above it, one_above, for one of them, and all_within, for all arms "
+            "near the best"
+        )
     if multiplicative and all_within is None:
         raise UsageError("multiplicative says what all_within means: give all_within, too")
-    if m != 1 and (threshold, all_within) != (None, None):
+    if one_above is not None and epsilon != 0:
+        raise UsageError(f"an arm is above the threshold or not: leave out epsilon, got epsilon={epsilon:g}")
+    if m != 1 and (threshold, all_within, one_above) != (None, None, None):
         raise UsageError(f"the answer has any number of arms: leave out m, got m={m}")
     near = f" up to epsilon={epsilon:g}" if epsilon else ""
     if threshold is not None:
@@ -122,6 +134,12 @@ def question_of(
             ("above-threshold",), {"threshold": threshold, "epsilon": epsilon}, "epsilon",
             f"all arms with a mean of at least {threshold:g}{near}",
             theory.threshold_pulls_lower_bound, (threshold, epsilon),
+        )  # fmt: skip
+    if one_above is not None:
+        return Question(
+            ("one-above-threshold",), {"threshold": one_above}, None,
+            f"one arm with a mean of at least {one_above:g}, or none where there is none",
+            theory.one_above_pulls_lower_bound, (one_above,),
         )  # fmt: skip
     if all_within is not None:
         settings = {"epsilon": all_within, "gamma": epsilon, "multiplicative": multiplicative}

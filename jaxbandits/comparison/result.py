@@ -25,6 +25,7 @@ class Comparison(ComparedRows):
         threshold: the level of the arms to return; None where that was not asked.
         all_within: how far below the best arm the arms to return may be; None where that was not asked.
         multiplicative: whether `all_within` is a share of the best mean.
+        one_above: the level of the one arm to return; None where that was not asked.
         question: what was asked, a `Question`.
         m: arms to return.
         seeds: runs per row.
@@ -80,6 +81,7 @@ class Comparison(ComparedRows):
             "fixed_budget": [row.as_dict() for row in self.fixed_budget],
             **({} if self.threshold is None else {"threshold": self.threshold}),
             **({} if self.all_within is None else self._nearness),
+            **({} if self.one_above is None else {"one_above": self.one_above}),
             **({} if self.equal is None else {"equal_reading": self._equal_reading(self.equal)}),
         }  # fmt: skip
 

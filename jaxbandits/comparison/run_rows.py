@@ -1,8 +1,8 @@
 """Runs every algorithm that answers a question about one problem, to show which to pick, with bounds of theory.
 
-All rows answer the same question and are judged alike: the m best arms, all arms above a threshold, or all arms near
-the best. They see the same rewards (common random numbers), so differences between rows are paired. Algorithms for
-another criterion, such as aggregate regret, are not compared.
+All rows answer the same question and are judged alike: the m best arms, all arms above a threshold, one of them, or
+all arms near the best. They see the same rewards (common random numbers), so differences between rows are paired.
+Algorithms for another criterion, such as aggregate regret, are not compared.
 """
 
 import dataclasses
@@ -42,6 +42,7 @@ def compare(
     threshold: float | None = None,
     all_within: float | None = None,
     multiplicative: bool = False,
+    one_above: float | None = None,
     budget: int | None = None,
     seeds: int = 1000,
     root_seed: int = 0,
@@ -66,6 +67,7 @@ def compare(
         threshold: asks for all arms whose mean is at least this, in place of the m best.
         all_within: asks for all arms whose mean is at most this far below the best, not negative.
         multiplicative: `all_within` is a share of the best mean, below 1.
+        one_above: asks for one arm whose mean is at least this, or the answer that there is none; epsilon must be 0.
         budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
@@ -93,8 +95,8 @@ def compare(
     """
     rows = comparisons(
         problem, delta=delta, epsilon=epsilon, m=m, threshold=threshold, all_within=all_within,
-        multiplicative=multiplicative, budget=budget, seeds=seeds, root_seed=root_seed, max_pulls=max_pulls,
-        store=store, on_progress=on_progress,
+        multiplicative=multiplicative, one_above=one_above, budget=budget, seeds=seeds, root_seed=root_seed,
+        max_pulls=max_pulls, store=store, on_progress=on_progress,
     )  # fmt: skip
     for row, found in rows:
         if on_row is not None:
@@ -117,6 +119,7 @@ def comparisons(
     threshold: float | None = None,
     all_within: float | None = None,
     multiplicative: bool = False,
+    one_above: float | None = None,
 ) -> Iterator[tuple[Row, Comparison]]:
     """Yield each finished row with the comparison so far; arguments and errors as of `compare`."""
     if delta is None and budget is None:
@@ -125,7 +128,7 @@ def comparisons(
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
-    question = question_of(epsilon, m, threshold, all_within, multiplicative)
+    question = question_of(epsilon, m, threshold, all_within, multiplicative, one_above)
     question.check(problem, delta)
     if budget is not None and budget < problem.arms:
         raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
@@ -144,7 +147,7 @@ def comparisons(
         lower_bound=value(question.lower_bound(problem, delta)), missing=[*stopping, *spending],
         left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
         equal=read_equally(problem, seeds, epsilon=epsilon, m=m) if problem.finite and question.of_best_arms else None,
-        threshold=threshold, all_within=all_within, multiplicative=multiplicative,
+        threshold=threshold, all_within=all_within, multiplicative=multiplicative, one_above=one_above,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
     with compiling(problem) as ahead:

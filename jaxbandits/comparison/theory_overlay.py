@@ -48,12 +48,14 @@ def _h_all_good(cell: Cell) -> Theorem | None:
 def _lower_bound(cell: Cell) -> Theorem | None:
     given, criterion = values_of(cell.algorithm), cell.algorithm.traits.criterion
     asked: dict[str, Any] = {"epsilon": tolerance_of(cell.algorithm), "m": int(_number(cell, "m", 1))}
-    if criterion in SET_CRITERIA:
+    if criterion == "one-above-threshold":
+        asked = {"one_above": given["threshold"]}
+    elif criterion in SET_CRITERIA:
         asked = {"epsilon": asked["epsilon"], "threshold": given.get("threshold")}
     if criterion == "all-good":
         asked |= {"all_within": given["epsilon"], "multiplicative": bool(_number(cell, "multiplicative", False))}
     question = question_of(**asked)
-    if cell.problem.drawn or criterion == "one-above-threshold":
+    if cell.problem.drawn:
         return None
     return question.lower_bound(cell.problem, _number(cell, "delta"))
 
@@ -80,7 +82,8 @@ QUANTITIES = {
     "lower_bound": _Quantity(
         "lower bound T* kl(δ, 1−δ)",
         _lower_bound,
-        "Garivier, Kaufmann 2016, Theorem 1; where epsilon > 0, as delta tends to 0: Degenne, Koolen 2019",
+        "Garivier, Kaufmann 2016, Theorem 1; where several answers are right, as delta tends to 0: Degenne, Koolen "
+        "2019",
     ),
     "theorem": _Quantity("what is proved: ", _theorem),
     "rate": _Quantity("", _rate),

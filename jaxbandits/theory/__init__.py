@@ -8,7 +8,12 @@ float64, and results are NumPy's numbers. JAX's arrays, and traced values, are c
 import inspect
 
 from jaxbandits.theory._precision import in_given_precision
-from jaxbandits.theory.answer_sets import all_good_pulls_lower_bound, h_all_good, threshold_pulls_lower_bound
+from jaxbandits.theory.answer_sets import (
+    all_good_pulls_lower_bound,
+    h_all_good,
+    one_above_pulls_lower_bound,
+    threshold_pulls_lower_bound,
+)
 from jaxbandits.theory.baseline_bounds import (
     gape_error_bound,
     gape_largest_a,
@@ -180,6 +185,7 @@ __all__ = [
     "lucb_pulls_bound",
     "median_elimination_pulls",
     "median_of_means_radius",
+    "one_above_pulls_lower_bound",
     "opt_mai_accept_reject_loss",
     "opt_mai_pulls_rate",
     "opt_mai_quartile_loss",

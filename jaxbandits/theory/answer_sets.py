@@ -1,4 +1,4 @@
-"""Complexities and lower bounds for answers of any number of arms: all above a threshold, or all near the best.
+"""Complexities and lower bounds for answers of any number of arms: above a threshold, or all near the best.
 
 A lower bound compares an instance with others in which the mean of one arm is changed until the answer is another one.
 By the argument of Garivier and Kaufmann (2016, Theorem 1), E[pulls of the arm] d(mean, changed mean) is then at least
@@ -15,7 +15,10 @@ from jaxbandits.theory._bound_shapes import power, times
 from jaxbandits.theory._checks import as_float, check, rule_of_means
 from jaxbandits.theory.divergences import binary_relative_entropy
 
-__all__ = ["all_good_pulls_lower_bound", "h_all_good", "lower_line", "threshold_pulls_lower_bound"]
+__all__ = [
+    "all_good_pulls_lower_bound", "h_all_good", "lower_line", "one_above_pulls_lower_bound",
+    "threshold_pulls_lower_bound",
+]  # fmt: skip
 
 _SHARE = Rule("must lie in [0, 1)", lambda x: (x >= 0) & (x < 1))
 
@@ -58,6 +61,41 @@ def threshold_pulls_lower_bound(
     middle, slack = as_float(threshold), as_float(epsilon)
     cost = jnp.maximum(_divergence(law, mu, middle - slack, sd), _divergence(law, mu, middle + slack, sd))
     return _pulls(cost, delta)
+
+
+def one_above_pulls_lower_bound(
+    means: ArrayLike, delta: ArrayLike, threshold: ArrayLike, family: str = "bernoulli", sd: ArrayLike = 1.0
+) -> jax.Array:
+    """Return the fewest expected pulls to find one arm with a mean of at least the threshold, or that there is none.
+
+    That is kl(delta, 1 - delta) / d(best mean, threshold), if an arm is good: it alone must be told from the threshold.
+    If several are good, it holds as delta tends to 0 (Degenne and Koolen 2019). If none is, it is the sum over all arms
+    of `threshold_pulls_lower_bound`. From delta = 1/2 on it is 0.
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        delta: allowed probability of error, in (0, 1), shape `()` or `(…)`.
+        threshold: shape `()` or `(…)`.
+        family: as in `characteristic_time`.
+        sd: standard deviation of normal rewards, shape `()` or `(…)`, or of every arm's, `(K, …)`.
+
+    Returns:
+        Shape `(…)`, at least 0; infinite where the largest mean equals the threshold.
+
+    Raises:
+        UsageError: a value outside its range, or an unknown family.
+
+    Example:
+        >>> round(float(jb.theory.one_above_pulls_lower_bound([0.9, 0.7, 0.3], 0.05, 0.6)), 1)
+        11.7
+    """
+    check("threshold", threshold, FINITE)
+    law, mu = _checked(means, 0.0, family, sd)
+    cost, good = _divergence(law, mu, as_float(threshold), sd), mu >= as_float(threshold)
+    found = jnp.any(good, axis=0)
+    easiest = jnp.max(jnp.where(good, cost, 0.0), axis=0, keepdims=True)
+    # Also an infinite cost and one of 0 have the slope 0 in the case that does not apply.
+    return jnp.where(found, _pulls(jnp.where(found, easiest, 1.0), delta), _pulls(jnp.where(found, 1.0, cost), delta))
 
 
 def all_good_pulls_lower_bound(

@@ -71,3 +71,15 @@ def test_a_rule_of_ones_own_is_judged_by_name():
         jb.simulate(All(budget=8), PROBLEM, 2)
     with pytest.raises(jb.UsageError, match="'all-good' needs answers='any', got 1"):
         jb.Traits(criterion="all-good")
+
+
+def test_the_first_pulls_may_find_several_good_arms_of_which_one_is_returned():
+    """With a threshold below the range of the rewards, all arms are good at once."""
+    problem = jb.gaussian([0.1, -0.1, -0.3], 0.3)
+    largest = {"largest": lambda problem, state, answer: jnp.argmax(state.mean)}
+    ds = jb.simulate(jb.HDoCFirst(delta=0.5, threshold=-3.0, b=0.5), problem, seeds=50, metrics=largest)
+    assert (ds.pulls == 3).all()
+    assert ds.correct.all()
+    assert (ds.recommended.sum("arm") == 1).all()
+    np.testing.assert_array_equal(ds.recommended.argmax("arm"), ds.largest)
+    assert jb.simulate(jb.HDoC(delta=0.5, threshold=-3.0, b=0.5), problem, seeds=1).recommended.sum() != 1

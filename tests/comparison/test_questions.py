@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import theory
@@ -24,6 +25,8 @@ PROBLEM = jb.bernoulli([0.9, 0.8, 0.4, 0.3])
     [
         ({"threshold": 0.6}, {"delta": 0.1}, {"hdoc", "lucb-g", "apt-g"}),
         ({"threshold": 0.6, "epsilon": 0.1}, {"budget": 90}, {"apt", "lsa"}),
+        ({"one_above": 0.6}, {"delta": 0.1}, {"apgai-c", "hdoc-first"}),
+        ({"one_above": 0.6}, {"budget": 90}, {"apgai-b"}),
         ({"all_within": 0.2}, {"delta": 0.1}, {"st2"}),
         ({"all_within": 0.2, "multiplicative": True}, {"delta": 0.1}, {"st2"}),
     ],
@@ -40,7 +43,12 @@ def test_candidates_answer_the_question(asked, given, labels):
 
 @pytest.mark.parametrize(
     ("asked", "names"),
-    [({"threshold": 0.6}, ("hdoc", "apt")), ({"all_within": 0.2, "epsilon": 0.1}, ("st2", "apt"))],
+    [
+        ({"threshold": 0.6}, ("hdoc", "apt")),
+        ({"one_above": 0.85}, ("hdoc", "hdoc-first", "apgai-c", "apgai-b")),
+        ({"one_above": 0.95}, ("hdoc-first", "apgai-b")),
+        ({"all_within": 0.2, "epsilon": 0.1}, ("st2", "apt")),
+    ],
 )
 def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
     monkeypatch.setattr(candidates, "REGISTRY", {name: REGISTRY[name] for name in names})
@@ -48,9 +56,12 @@ def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
     for row in [*found.fixed_confidence, *found.fixed_budget]:
         alone = jb.simulate(row.algorithm, PROBLEM, 40, max_pulls=150)
         np.testing.assert_array_equal(row.wrong, ~alone.correct)
-    assert [row.label for row in found.fixed_budget] == (["apt"] if "threshold" in asked else [])
-    assert found.as_dict()["threshold" if "threshold" in asked else "all_within"] == next(iter(asked.values()))
-    assert f"find all arms with{'' if 'threshold' in asked else 'in'} " in str(found)
+    (name, level), *_ = asked.items()
+    spend = {"threshold": ["apt"], "one_above": ["apgai-b"], "all_within": []}
+    aim = {"threshold": "all arms with a", "one_above": "one arm with a", "all_within": "all arms within"}
+    assert [row.label for row in found.fixed_budget] == spend[name]
+    assert found.as_dict()[name] == level
+    assert f"find {aim[name]} " in str(found)
     options = [part for name, value in asked.items() for part in (f"--{name.replace('_', '-')}", str(value))]
     command = [
         "compare",
@@ -71,7 +82,12 @@ def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"threshold": 0.5, "all_within": 0.1}, "not both"),
+        ({"threshold": 0.5, "all_within": 0.1}, "give one of threshold"),
+        ({"threshold": 0.5, "one_above": 0.1}, "give one of threshold"),
+        ({"one_above": 0.5, "m": 2}, "leave out m"),
+        ({"one_above": 0.5, "epsilon": 0.1}, "leave out epsilon, got epsilon=0.1"),
+        ({"one_above": float("inf")}, "one_above must be finite"),
+        ({"one_above": 0.9}, "the largest mean lies on the line 0.9"),
         ({"multiplicative": True}, "give all_within, too"),
         ({"threshold": 0.5, "m": 2}, "leave out m"),
         ({"threshold": float("nan")}, "threshold must be finite"),
@@ -87,6 +103,17 @@ def test_what_has_no_answer_is_one_line(asked, message):
         jb.compare(PROBLEM, delta=0.1, **asked)
 
 
+def test_what_the_bound_holds_for_is_said():
+    """Of several good arms any one is right."""
+    for line, several in ((0.6, True), (0.85, False), (0.95, False)):
+        question = question_of(one_above=line)
+        assert question.is_asymptotic(PROBLEM) == several
+        question.check(jb.bernoulli([0.9, line]), 0.1) if line < 0.9 else None  # an arm on the line, and a better one
+        right = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0]]
+        judged = question.right(PROBLEM, xr.DataArray(np.asarray(right, bool), dims=("seed", "arm")))
+        assert judged.tolist() == [line > 0.9, line < 0.9, line < 0.8, False, False]
+
+
 @pytest.mark.parametrize(
     ("algorithm", "name", "expected"),
     [
@@ -95,7 +122,11 @@ def test_what_has_no_answer_is_one_line(asked, message):
         (jb.ST2(epsilon=0.2, delta=0.3), "h_all_good", lambda mu: theory.h_all_good(mu, 0.2)),
         (jb.ST2(epsilon=0.2, delta=0.3, gamma=0.1), "lower_bound", None),
         (jb.ST2(epsilon=0.2, delta=0.3), "h_epsilon", None),
-        (jb.APGAIc(delta=0.3, threshold=0.6), "lower_bound", None),
+        (
+            jb.APGAIc(delta=0.3, threshold=0.6),
+            "lower_bound",
+            lambda mu: theory.one_above_pulls_lower_bound(mu, 0.3, 0.6),
+        ),
         (jb.LUCB(epsilon=0.2, delta=0.3), "h_all_good", None),
     ],
 )

@@ -17,7 +17,7 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize("rule", [jb.HDoC, jb.LUCBG, jb.APTG, jb.APGAIc])
+@pytest.mark.parametrize("rule", [jb.HDoC, jb.HDoCFirst, jb.LUCBG, jb.APTG, jb.APGAIc])
 @pytest.mark.parametrize("case", CASES)
 def test_is_wrong_in_at_most_delta_of_the_runs(rule, case):
     """Its probability to fail although failures have the probability delta is below 1e-7."""

@@ -53,6 +53,21 @@ def test_above_a_threshold_each_arm_is_told_from_it():
     assert float(eased / theory.binary_relative_entropy(0.05)) == pytest.approx(sum(1 / x for x in far))
 
 
+def test_one_arm_above_a_threshold_is_the_easiest_one_or_all_bad_ones():
+    times = 1 / kl(np.asarray([0.8, 0.55, 0.3]), 0.5)
+    level = theory.binary_relative_entropy(0.05)
+    assert float(theory.one_above_pulls_lower_bound([0.8, 0.55, 0.3], 0.05, 0.5) / level) == pytest.approx(times[0])
+    bad = kl(np.asarray([0.8, 0.55, 0.3]), 0.9)
+    none = theory.one_above_pulls_lower_bound([0.8, 0.55, 0.3], 0.05, 0.9)
+    assert float(none / level) == pytest.approx(np.sum(1 / bad))
+    assert float(none) == float(theory.threshold_pulls_lower_bound([0.8, 0.55, 0.3], 0.05, 0.9))
+    several = theory.one_above_pulls_lower_bound(np.asarray([[0.8, 0.2], [0.3, 0.4]]), 0.05, 0.5)
+    assert several.shape == (2,)
+    assert float(several[0] / level) == pytest.approx(times[0])
+    on_it = [theory.one_above_pulls_lower_bound(means, 0.05, 0.5) for means in ([0.5, 0.2], [0.8, 0.5])]
+    assert [np.isinf(float(bound)) for bound in on_it] == [True, False]
+
+
 def test_normal_arms_need_at_least_what_the_gaps_say():
     """At least twice the complexity for variance 1, unless one arm alone is good: to raise it changes no answer."""
     means = np.asarray([1.0, 0.8, 0.3, -0.2])
@@ -67,6 +82,7 @@ def test_normal_arms_need_at_least_what_the_gaps_say():
 def test_where_no_other_answer_is_near_there_is_no_bound():
     assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.1, 1.5)) == 0
     assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.5, 0.4)) == 0
+    assert float(theory.one_above_pulls_lower_bound([0.7, 0.2], 0.1, 1.5)) == 0
     assert float(theory.threshold_pulls_lower_bound([0.7, 0.2], 0.1, 0.2)) == np.inf
     assert float(theory.all_good_pulls_lower_bound([0.75, 0.25], 0.1, 0.5)) == np.inf
 

@@ -80,6 +80,8 @@ CASES = {
     "lower_bound_exponent": {"beta": 0.7},
     "lucb_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2},
     "median_of_means_radius": {"s": 200.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
+    "one_above_pulls_lower_bound": {"means": MEANS, "delta": 0.1, "threshold": 0.4},
+    "one_above_pulls_lower_bound, none": {"means": MEANS, "delta": 0.1, "threshold": 0.9},
     "opt_mai_accept_reject_loss": OPT,
     "opt_mai_pulls_rate": {"n": 100.0, "epsilon": 0.05, "delta": 0.05, "k": 10.0},
     "opt_mai_quartile_loss": OPT,
