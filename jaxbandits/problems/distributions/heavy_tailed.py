@@ -8,6 +8,7 @@ import abc
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from jaxbandits.problems.distributions.unbounded import Unbounded
 
@@ -26,7 +27,7 @@ class HeavyTailed(Unbounded):
     """
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: Any) -> float:
         center = mean if central else 0.0
         total = 0.0
         for weight, value in cls._pieces(*parameters):
@@ -35,7 +36,7 @@ class HeavyTailed(Unbounded):
 
     @classmethod
     @abc.abstractmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
+    def _pieces(cls, *parameters: Any) -> Iterator[Piece]:
         """Yield the law as pieces of an expectation."""
 
 

@@ -3,6 +3,7 @@
 import abc
 import functools
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +41,7 @@ class Unbounded(Problem):
 
     @classmethod
     @abc.abstractmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: Any) -> float:
         """Return a moment of one arm, below its tail index."""
 
 

@@ -53,6 +53,7 @@ class Reservoir(Problem):
 
     choices: ClassVar[tuple[str, ...]] = ("count",)
     drawn = True
+    cost_unit = "prices"
 
     @property
     def arms(self) -> int:
@@ -73,11 +74,6 @@ class Reservoir(Problem):
     def best_ratio(self) -> float:
         """Return `best` as a Python number."""
         return float(self.best)
-
-    @property
-    def cost_unit(self) -> str:
-        """Return "prices", whatever they are."""
-        return "prices"
 
     @property
     def unit_costs(self) -> bool:

@@ -135,8 +135,7 @@ class Matrix(_Scores):
         """Return E|X|^p of each candidate's scores, or E|X - mean|^p, float64 `(K,)`."""
         values = np.asarray(self.table, np.float64)
         center = np.nanmean(values, axis=1, keepdims=True) if central else 0.0
-        moments: np.ndarray = np.nanmean(np.abs(values - center) ** p, axis=1)
-        return moments
+        return np.nanmean(np.abs(values - center) ** p, axis=1)
 
     def realised(self, key: jax.Array) -> "OrderedMatrix":
         """Return the matrix with the items in the order in which the runs with these keys read them."""
