@@ -16,7 +16,6 @@ from jaxbandits.storage.arrays_on_disk import replacing
 __all__ = ["plan"]
 
 Rules = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def plan(
@@ -73,7 +72,7 @@ def plan(
         progress: show a progress bar on stderr; by default, if that is a terminal.
     """
     if out is not None:
-        files.check_writable(out, _PICTURES)
+        files.check_writable(out, files.PICTURES)
     inputs.start_jax()
     with display.progress_bar(progress) as update:
         found = jb.plan(

@@ -108,7 +108,7 @@ def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], co
 
 
 def _links(title: str, exhibits: Sequence[Exhibit]) -> str:
-    links = " ".join(f'<a href="#{_quoted(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
+    links = " ".join(f'<a href="#{escape(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
     return f"<p>{escape(title)}<br/>{links}</p>\n"
 
 
@@ -125,11 +125,11 @@ def _article(shown: Exhibit) -> str:
         *(("Note", text) for text in shown.notes),
     ]
     caption = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>\n" for term, text in entries)
-    file, image = _quoted(shown.numbers.name), _quoted(shown.picture.name)
+    file, image = escape(shown.numbers.name), escape(shown.picture.name)
     # On a phone a picture is 640 pixels wide, not less, and is scrolled: its smallest texts are 9 pixels high then.
     return (
-        f'<article id="{_quoted(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
-        f'<div class="scroll"><a href="{image}"><img src="{image}" alt="{_quoted(shown.alt)}"/></a></div>\n'
+        f'<article id="{escape(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
+        f'<div class="scroll"><a href="{image}"><img src="{image}" alt="{escape(shown.alt)}"/></a></div>\n'
         '<p class="hint">Wider than the screen: scroll it, or tap it for its full size.</p>\n'
         f"<figcaption><dl>\n{caption}</dl></figcaption>\n</figure>\n"
         f'<p><a href="{file}" download="{file}">Numbers as CSV</a></p>\n'
@@ -143,10 +143,6 @@ def _html_table(file: Path) -> str:
     heads = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for _, row in table.rows)
     return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
-
-
-def _quoted(text: str) -> str:
-    return escape(text, quote=True)
 
 
 def _device() -> str:

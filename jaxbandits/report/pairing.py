@@ -10,7 +10,6 @@ import xarray as xr
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.dimensions import values_of
-from jaxbandits.report.intervals import check_level
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
 
@@ -52,7 +51,7 @@ def labelled(ds: object, value: str, along: str, level: float) -> Labelled:
         UsageError: not runs, an unknown dimension or variable, a single label, two equal ones, runs that are not
             paired, or a level outside (0, 1).
     """
-    check_level(level)
+    checks.number("level", level, checks.INSIDE_UNIT)
     ds = joined(ds, along)
     runs = runs_of(ds, value)
     dims = [str(name) for name in runs.values.dims[:-1]]

@@ -63,7 +63,7 @@ def repeats(ds: xr.Dataset | xr.DataArray, dims: list[str], attrs: dict[str, Any
 
     Args:
         ds: a Dataset of runs, a summary, or one of their variables.
-        dims: the dimensions of the grid.
+        dims: the dimensions of the grid; without that of the rules, a cell repeats another if it does for all rules.
         attrs: as for `specification_of`.
 
     Returns:
@@ -73,7 +73,8 @@ def repeats(ds: xr.Dataset | xr.DataArray, dims: list[str], attrs: dict[str, Any
     for name in dims:
         if name not in KINDS:
             later = xr.DataArray(np.arange(ds.sizes[name]) > 0, dims=name)
-            found = found | (later & ~has_axis(ds, name, attrs).drop_vars(KINDS, errors="ignore"))
+            own = has_axis(ds, name, attrs).drop_vars(KINDS, errors="ignore")
+            found = found | (later & ~own.any([kind for kind in own.dims if kind not in dims]))
     return found.transpose(*dims)
 
 
