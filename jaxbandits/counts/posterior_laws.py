@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxbandits.checks import POSITIVE, is_number, number
 from jaxbandits.counts.count_tables import CountTable
-from jaxbandits.counts.marginals import BetaMarginals, Marginals, StudentMarginals
+from jaxbandits.counts.marginals import Marginals, beta_marginals, student_marginals
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.posterior_arms import BetaPosterior, NormalPosterior
@@ -65,7 +65,7 @@ def _of_coins(counts: CountTable, a: float, b: float) -> Posterior:
         history=History.of_counts(counts.pulls, counts.total),
         name="posterior",
     )
-    return Posterior(f"Beta({a:g}, {b:g}) ({name}independent arms)", BetaMarginals(successes, failures), problem)
+    return Posterior(f"Beta({a:g}, {b:g}) ({name}independent arms)", beta_marginals(successes, failures), problem)
 
 
 def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
@@ -94,6 +94,6 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
     return Posterior(
         f"normal-inverse-gamma (about the mean of all rewards, {pooled:.4g}, of weight {_WEIGHT:g} reward, and their "
         f"variance, {usual:.4g}, of weight {_FREEDOM:g}; independent arms)",
-        StudentMarginals(center, np.sqrt(spread / weight), freedom, *ends),
+        student_marginals(center, np.sqrt(spread / weight), freedom, *ends),
         problem,
     )
