@@ -17,11 +17,7 @@ def to_plain(leaf: jax.Array) -> dict[str, object]:
 
 
 def from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> object:
-    """Return the array of such data, which must have the shape and dtype of `like`.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Return the array of such data; a ValueError says that `like` has another shape or dtype."""
     expected = jax.eval_shape(_words, like)
     if (plain["dtype"], tuple(plain["shape"])) != (str(expected.dtype), expected.shape):
         raise ValueError("another state")

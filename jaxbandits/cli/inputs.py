@@ -34,11 +34,7 @@ Switch = Annotated[bool, Parameter(negative=())]
 
 
 def algorithm_of(name: str, settings: Sequence[str]) -> Any:
-    """Return an algorithm from its name and `name=value` texts, in kebab or snake case.
-
-    Raises:
-        UsageError: a name or value that cannot be used.
-    """
+    """Return an algorithm from its name and `name=value` texts, in kebab or snake case."""
     table: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -53,11 +49,7 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
 
 
 def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
-    """Return the part of results at values of their dimensions, given as `name=value` texts.
-
-    Raises:
-        UsageError: an unknown dimension or value, with the nearest name or the known values.
-    """
+    """Return the part of results at values of their dimensions, given as `name=value` texts."""
     if not choices:
         return dataset
     counted = dataset["runs" if "runs" in dataset else "pulls"]
@@ -87,11 +79,7 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
 
 
 def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return files by figure, from `figure=FILE` texts.
-
-    Raises:
-        UsageError: a text of another form, or a missing file.
-    """
+    """Return files by figure, from `figure=FILE` texts."""
     found: dict[str, list[str]] = {}
     for text in texts:
         name, equals, path = (part.strip() for part in text.partition("="))
@@ -104,11 +92,7 @@ def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def problem_of(text: str, costs: str | None = None) -> Problem:
-    """Return a problem from its SPEC, and from the costs of its pulls: `reward`, or prices separated by commas.
-
-    Raises:
-        UsageError: a name or value that cannot be used.
-    """
+    """Return a problem from its SPEC, and from the costs of its pulls: `reward`, or prices separated by commas."""
     with _one_line(f"problem {text!r}"):
         problem: Any = spec.parse_problem(text)
     if costs is not None:
@@ -125,13 +109,7 @@ def delay_of(text: str) -> Any:
 
 
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:
-    """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds.
-
-    Nothing is run.
-
-    Raises:
-        UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
-    """
+    """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds; run nothing."""
     from jaxbandits.io.schemas import validated
     from jaxbandits.sweeps.run_schema import RunTable
 
@@ -146,11 +124,7 @@ def plan_of(path: Path) -> tuple[Plan, str, float | None]:
 
 
 def start_jax() -> None:
-    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS names.
-
-    Raises:
-        UsageError: a platform that JAX does not have.
-    """
+    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS names."""
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
         # JAX runs already, with the devices that its owner chose, or cannot start, which is reported below.

@@ -25,13 +25,7 @@ class CompileAhead:
     """Threads that compile the algorithms of a comparison, in its order."""
 
     def __init__(self, problem: Problem, metrics: Measures, pool: ThreadPoolExecutor) -> None:
-        """Compile nothing yet.
-
-        Args:
-            problem: the problem of all algorithms.
-            metrics: further metrics of their runs.
-            pool: of `_AHEAD` threads.
-        """
+        """Compile nothing yet; the pool has `_AHEAD` threads."""
         self._problem, self._metrics, self._pool = problem, metrics, pool
         self._started: dict[str, Future[None]] = {}
 

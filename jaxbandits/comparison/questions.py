@@ -69,11 +69,7 @@ class Question(NamedTuple):
         return Theorem(self.formula, (np.asarray(problem.mean), delta, *self.own, *problem.bound_law), "")
 
     def check(self, problem: Problem, delta: float | None) -> None:
-        """Refuse values outside their ranges, and with a delta a problem on which no run can end.
-
-        Raises:
-            UsageError: such a value, or such a problem.
-        """
+        """Refuse values outside their ranges, and with a delta a problem on which no run can end."""
         means = np.asarray(problem.mean, np.float64)
         if self.of_best_arms:
             epsilon, m = self.settings["epsilon"], self.settings["m"]
@@ -105,11 +101,7 @@ def question_of(
     all_within: float | None = None,
     multiplicative: bool = False,
 ) -> Question:
-    """Return the question that these arguments of `compare` ask.
-
-    Raises:
-        UsageError: they ask several questions.
-    """
+    """Return the question that these arguments of `compare` ask, or refuse several questions."""
     if threshold is not None and all_within is not None:
         raise UsageError("give threshold, for the arms above it, or all_within, for the arms near the best, not both")
     if multiplicative and all_within is None:

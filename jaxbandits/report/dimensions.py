@@ -73,11 +73,7 @@ def laid_out(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
 
 
 def check_some(name: str, values: np.ndarray) -> None:
-    """Check that a metric is a finite number somewhere.
-
-    Raises:
-        UsageError: it is nowhere.
-    """
+    """Refuse a metric that is nowhere a finite number."""
     if not np.any(np.isfinite(values)):
         raise UsageError(f"there is nothing to draw: {name} is nowhere a finite number")
 
@@ -148,11 +144,7 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
 
 
 def check_lines(name: str, count: int, *, numbers: bool) -> None:
-    """Check that the lines of a picture can be distinguished.
-
-    Raises:
-        UsageError: they are too many.
-    """
+    """Refuse more lines than can be distinguished in a picture."""
     most = _MOST_NUMBERS if numbers else _MOST_LINES
     if count > most:
         raise UsageError(f"{count} values of {name} are too many to distinguish: choose at most {most}")

@@ -59,15 +59,7 @@ class Exhibit:
 
 
 def exhibit(out: Path, name: str, picture: Figure, numbers: Any, **caption: Any) -> Exhibit:
-    """Write a figure and its numbers into a folder.
-
-    Args:
-        out: the folder.
-        name: stem of the files.
-        picture: the figure.
-        numbers: a tidy pandas DataFrame, written as CSV.
-        **caption: the other fields of `Exhibit`.
-    """
+    """Write a figure and its numbers, a tidy DataFrame, into a folder; `caption` has the other fields of `Exhibit`."""
     shown = Exhibit(name=name, picture=out / f"{name}.png", numbers=out / f"{name}.csv", **caption)
     picture.savefig(shown.picture)
     numbers.to_csv(shown.numbers, index=False, float_format="%.6g", encoding="utf-8")

@@ -107,12 +107,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
 
 def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
-    """Return a summary, as `summary` does.
-
-    Args:
-        reduced: the reduced runs.
-        level: level of the intervals.
-    """
+    """Return the summary of reduced runs, as `summary` does."""
     censored, errors = reduced.censored, reduced.errors
     runs = (xr.zeros_like(censored) + reduced.runs).astype(np.int64)
     results: dict[str, xr.DataArray] = {}

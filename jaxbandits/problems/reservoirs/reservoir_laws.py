@@ -82,11 +82,7 @@ class Reservoir(Problem):
 
     @abc.abstractmethod
     def draw(self, key: jax.Array) -> Arms:
-        """Return the arms of the runs with these keys, `(…)`: the first arms do not depend on their number.
-
-        Args:
-            key: the runs' typed keys, shape `(…)`.
-        """
+        """Return the arms of the runs with these typed keys, `(…)`: the first arms do not depend on their number."""
 
     def realised(self, key: jax.Array) -> Problem:
         """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
