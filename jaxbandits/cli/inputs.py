@@ -19,12 +19,12 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
 from jaxbandits.sweeps.plan import Plan, make_plan
 
-__all__ = ["Switch", "Whole", "algorithm_of", "delay_of", "plan_of", "problem_of", "selected", "start_jax"]
+__all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected", "start_jax", "value_of"]
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
     """Convert a whole number, which may be written 1e6."""
-    return whole(tokens[0].keyword or "the value", _value(tokens[0].value))
+    return whole(tokens[0].keyword or "the value", value_of(tokens[0].value))
 
 
 #: The type of an option that takes a whole number.
@@ -43,7 +43,7 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
             raise UsageError(f"--set takes name=value, got {setting!r}")
         if key in table or key == "name":
             raise UsageError(f"--set {key} is given twice" if key in table else "--set has no parameter called name")
-        table[key] = _value(text.strip())
+        table[key] = value_of(text.strip())
     with _one_line(f"algorithm {name}"):
         return spec.build_algorithm({"name": name, **table})
 
@@ -66,7 +66,7 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
         if name not in dimensions:
             raise unknown_name("dimension", name, dimensions)
         values = dataset[name].to_numpy().tolist()
-        wanted = _value(text)
+        wanted = value_of(text)
         matches = [
             math.isclose(wanted, value, rel_tol=1e-6) if is_number(wanted) and is_number(value) else text == str(value)
             for value in values
@@ -103,11 +103,6 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
     return problem
 
 
-def delay_of(text: str) -> Any:
-    """Return a delay from its text: a whole number, or a law."""
-    return _value(text)
-
-
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:
     """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds; run nothing."""
     from jaxbandits.io.schemas import validated
@@ -133,7 +128,8 @@ def start_jax() -> None:
     check_jax()
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """Return the number, the truth value or None that a text is, or the text itself."""
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]

@@ -21,7 +21,7 @@ from jaxbandits.report.dimensions import (
     usable,
     values_of,
 )
-from jaxbandits.report.summary_names import ENDINGS
+from jaxbandits.report.summaries import ENDINGS
 from jaxbandits.report.user_settings import in_style, setting
 
 __all__ = ["bars", "phase"]

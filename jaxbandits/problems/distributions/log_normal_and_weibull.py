@@ -12,7 +12,7 @@ from jax.scipy.special import gammaln
 
 from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
 from jaxbandits.problems.base import register_problem
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed, Piece
+from jaxbandits.problems.distributions.unbounded import HeavyTailed, Piece
 from jaxbandits.random.threefry import fine_uniform, normal
 
 __all__ = ["LogNormal", "Weibull"]

@@ -13,7 +13,7 @@ from jax.scipy.special import gammaln
 
 from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
 from jaxbandits.problems.base import register_problem
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed, Piece, integral
+from jaxbandits.problems.distributions.unbounded import HeavyTailed, Piece, integral
 from jaxbandits.random.threefry import fine_uniform, fine_uniform_and_word, turn_cosine
 
 __all__ = ["Pareto", "PowerTailed", "StudentT", "SymmetricPareto"]

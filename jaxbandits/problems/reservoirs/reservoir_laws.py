@@ -108,8 +108,7 @@ class Reservoir(Problem):
     def padded(self, count: int) -> Self:
         """Return the reservoir with `count` arms, the added ones masked out."""
         mask = jnp.asarray(np.arange(count) < self.count)
-        wider: Self = propagate_provenance(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
-        return wider
+        return propagate_provenance(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
 
     @property
     def mean(self) -> NoReturn:
