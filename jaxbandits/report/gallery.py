@@ -84,6 +84,11 @@ def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], co
         f"jaxbandits {version}, JAX {jax.__version__}, Python {platform.python_version()}, {_device()}; "
         f"{_duration(seconds)} in all, {day}."
     )
+    links = sections = ""
+    for title, exhibits in groups:
+        names = " ".join(f'<a href="#{escape(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
+        links += f"<p>{escape(title)}<br/>{names}</p>\n"
+        sections += f"<section>\n<h2>{escape(title)}</h2>\n{''.join(map(_article, exhibits))}</section>\n"
     page = out / "index.html"
     page.write_text(
         "<!DOCTYPE html>\n"
@@ -92,20 +97,10 @@ def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], co
         f"<title>jaxbandits: figures</title>\n<style>{_CSS}</style>\n</head>\n<body>\n"
         f'<h1>Figures</h1>\n<p class="run">Made by <code>{escape(command)}</code>. {escape(run)} '
         "Bands and whiskers are 95% intervals: Student's t for means, Clopper-Pearson for probabilities.</p>\n"
-        f"<nav>{''.join(_links(*group) for group in groups)}</nav>\n"
-        f"{''.join(_group(*group) for group in groups)}</body>\n</html>\n",
+        f"<nav>{links}</nav>\n{sections}</body>\n</html>\n",
         encoding="utf-8",
     )
     return page
-
-
-def _links(title: str, exhibits: Sequence[Exhibit]) -> str:
-    links = " ".join(f'<a href="#{escape(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
-    return f"<p>{escape(title)}<br/>{links}</p>\n"
-
-
-def _group(title: str, exhibits: Sequence[Exhibit]) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{''.join(map(_article, exhibits))}</section>\n"
 
 
 def _article(shown: Exhibit) -> str:
