@@ -19,7 +19,6 @@ from jaxbandits.problems.distributions.correlated_normal import CorrelatedGaussi
 from jaxbandits.problems.distributions.correlated_normal import correlated_gaussian as correlated_gaussian
 from jaxbandits.problems.distributions.exponential_arms import Exponential as Exponential
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed as HeavyTailed
 from jaxbandits.problems.distributions.log_normal_and_weibull import LogNormal as LogNormal
 from jaxbandits.problems.distributions.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.distributions.mixture_arms import GaussianMixture as GaussianMixture
@@ -31,6 +30,7 @@ from jaxbandits.problems.distributions.poisson_arms import poisson as poisson
 from jaxbandits.problems.distributions.power_tailed import Pareto as Pareto
 from jaxbandits.problems.distributions.power_tailed import StudentT as StudentT
 from jaxbandits.problems.distributions.power_tailed import SymmetricPareto as SymmetricPareto
+from jaxbandits.problems.distributions.unbounded import HeavyTailed as HeavyTailed
 from jaxbandits.problems.instances.crowd_workers import rte_workers as rte_workers
 from jaxbandits.problems.instances.crowd_workers import workers_from_csv as workers_from_csv
 from jaxbandits.problems.instances.heavy_instances import log_normal as log_normal
