@@ -19,7 +19,18 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
 from jaxbandits.sweeps.plan import Plan, make_plan
 
-__all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected", "start_jax", "value_of"]
+__all__ = [
+    "Names",
+    "Selection",
+    "Switch",
+    "Whole",
+    "algorithm_of",
+    "plan_of",
+    "problem_of",
+    "selected",
+    "start_jax",
+    "value_of",
+]
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -29,6 +40,9 @@ def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
 
 #: The type of an option that takes a whole number.
 Whole = Annotated[int, Parameter(converter=_convert_whole, n_tokens=1)]
+#: The types of options that take several names, and several `dimension=value`.
+Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
+Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 #: The type of an option that is present or absent.
 Switch = Annotated[bool, Parameter(negative=())]
 

@@ -119,11 +119,11 @@ def compare(
         threshold=threshold, all_within=all_within, multiplicative=multiplicative,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
-    with compiling(problem) as ahead:
+    with compiling(problem) as wait:
         waiting = [*stopping.items()]
         while waiting:
             label, algorithm = waiting.pop(0)
-            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
+            wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, limits.pulls(found, algorithm), limits.runs(found, algorithm))
             rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
             found = dataclasses.replace(found, fixed_confidence=rows)
@@ -147,7 +147,7 @@ def compare(
         waiting = [*spending.items()]  # not compiled before: programs depend on the size of the budget
         while waiting:
             label, algorithm = waiting.pop(0)
-            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
+            wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, max_pulls, limits.runs(found, algorithm))
             rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures / row.runs, row.oracle))
             found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])

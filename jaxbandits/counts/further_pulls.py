@@ -197,11 +197,11 @@ def simulate_rules(
 ) -> list[FurtherPulls]:
     """Return what each rule needs from now on, the one that needs least first."""
     found, done = [], Progress(runs=0, pulls=0.0)
-    with compiling(runs.problem, _METRICS) as ahead:
+    with compiling(runs.problem, _METRICS) as wait:
         waiting = [*rules.items()]
         while waiting:
             label, rule = waiting.pop(0)
-            ahead.wait(label, waiting, lambda _: runs.draws)
+            wait(label, waiting, lambda _: runs.draws)
             before = done
 
             def report(progress: Progress) -> None:
