@@ -115,8 +115,7 @@ class Simulated:
 def _each_arm(problem: Problem, state: Any, answer: jax.Array) -> jax.Array:
     """Return the pulls of each arm, those before the run included."""
     del problem, answer
-    pulls: jax.Array = state.pulls
-    return pulls
+    return state.pulls
 
 
 _METRICS = {"each": _each_arm}

@@ -56,8 +56,7 @@ class _Scores(Problem):
         """Return the largest score minus the smallest, over all candidates."""
         if not is_traced(self.table):  # a number also while a program of the user's is traced
             table = np.asarray(self.table)
-            known: jax.Array = np.nanmax(table, axis=(0, 1)) - np.nanmin(table, axis=(0, 1))
-            return known
+            return np.nanmax(table, axis=(0, 1)) - np.nanmin(table, axis=(0, 1))
         return arms.largest(jnp.nanmax(self.table, axis=1)) - arms.smallest(jnp.nanmin(self.table, axis=1))
 
     @property
