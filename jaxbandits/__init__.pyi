@@ -144,7 +144,7 @@ from jaxbandits.problems.tables.empirical_arms import empirical_from_data as emp
 from jaxbandits.problems.tables.joint_pulls import blocks as blocks
 from jaxbandits.problems.tables.joint_pulls import one_click as one_click
 from jaxbandits.problems.tables.score_matrix import matrix as matrix
-from jaxbandits.report import plots as plot
+from jaxbandits.report import plots
 from jaxbandits.report.best_candidates import find_best as find_best
 from jaxbandits.report.paired_differences import difference as difference
 from jaxbandits.report.paired_differences import ratio as ratio
@@ -318,4 +318,5 @@ __all__ = [
     "zip_axes",
 ]
 
+plot = plots
 __version__: str

@@ -57,11 +57,7 @@ class ArmChanges(Estimates):
             self._go_on_with([other for other in self._present if other != arm])
 
     def _check_change(self, what: str) -> None:
-        """Check that arms may change now.
-
-        Raises:
-            UsageError: they may not.
-        """
+        """Refuse a change of the arms that cannot be made now."""
         self._check_open()
         self._check_counts(what)
         if self._run.width > 1 or any(by_arm(self._algorithm)):

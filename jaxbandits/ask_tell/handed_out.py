@@ -35,11 +35,7 @@ Ids = str | Pull | Sequence[str | Pull] | np.ndarray
 
 
 def ids_of(given: Any) -> list[str]:
-    """Return the ids of pulls, given as one or several, as ids or as pulls.
-
-    Raises:
-        UsageError: something else.
-    """
+    """Return the ids of pulls, given as one or several, as ids or as pulls."""
     several = [given] if isinstance(given, str | Pull) else list(given) if _is_list(given) else None
     if several is not None:
         found = [one.id if isinstance(one, Pull) else one for one in several]
@@ -78,11 +74,7 @@ class HandedOut:
         return f"{self._mark}{number}"
 
     def number_of(self, name: str) -> int:
-        """Return the number of the pull with an id.
-
-        Raises:
-            UsageError: the session has no such pull.
-        """
+        """Return the number of the pull with an id, or refuse an id that was not handed out."""
         number = name.removeprefix(self._mark)
         if number != name and number.isdecimal() and int(number) < len(self._rewards):
             return int(number)

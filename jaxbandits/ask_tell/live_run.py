@@ -11,7 +11,7 @@ Pulls are handed out one after another, and their rewards come in any order. Wha
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -215,13 +215,9 @@ class LiveRun:
     def _pending(self) -> np.ndarray:
         """Return the pulls in flight of each arm, int32 `(K,)`."""
         pending = np.zeros(self.arms, np.int64)
-        for request in self._steps():
+        for request in self.requests.values() if self.by_steps and self.moment is not None else ():
             np.add.at(pending, request.arms, request.counts)
         return np.minimum(pending, MAX_COUNT).astype(np.int32)
-
-    def _steps(self) -> Iterator[Request]:
-        if self.by_steps and self.moment is not None:
-            yield from self.requests.values()
 
     def _begin(self, rewards: np.ndarray) -> Moment:
         """Return the moment after the initial pulls; their rewards are float32 `(K, P)`."""

@@ -57,9 +57,10 @@ class _ZeroOrB(Bernoulli):
         return self.largest * super().sums(key, batch, count, pulled)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(  # type: ignore[override]  # of a law with one more parameter
+        cls, words: tuple[jax.Array, jax.Array], probability: jax.Array, largest: jax.Array
+    ) -> jax.Array:
         """Draw 0 or b."""
-        probability, largest = parameters
         return largest * Bernoulli.sample(words, probability).astype(jnp.float32)
 
 

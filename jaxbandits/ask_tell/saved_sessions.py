@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.ask_tell.live_run import LiveRun
 from jaxbandits.ask_tell.open_requests import Request
 from jaxbandits.ask_tell.snapshot import Moment
-from jaxbandits.ask_tell.state_text import from_plain, to_plain
 from jaxbandits.errors import UsageError
 
 __all__ = ["SCHEMA", "data_of", "numbers_of", "run_of", "text_of", "to_base64", "to_data"]
@@ -57,7 +57,7 @@ def to_data(run: LiveRun) -> dict[str, object]:
         "opened": run.opened,
         "fresh": run.fresh,
         "moment": None if moment is None else [np.asarray(leaf).tolist() for leaf in moment[1:]],
-        "state": None if moment is None else [to_plain(leaf) for leaf in jax.tree.leaves(moment.state)],
+        "state": None if moment is None else [_to_plain(leaf) for leaf in jax.tree.leaves(moment.state)],
     }
 
 
@@ -77,7 +77,7 @@ def run_of(data: dict[str, Any], run: LiveRun, shapes: object) -> LiveRun:
     moment = None
     if data["state"] is not None:
         leaves, structure = jax.tree.flatten(shapes)
-        state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
+        state = [_from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
         asked, counts, done, recommended = data["moment"]
         moment = Moment(
             jax.tree.unflatten(structure, state), np.asarray(asked, np.int32), np.asarray(counts, np.int32),
@@ -96,6 +96,29 @@ def to_base64(numbers: bytes) -> str:
 def numbers_of(text: str) -> np.ndarray:
     """Return the float32 numbers whose bytes `to_base64` wrote, `(N,)`."""
     return np.frombuffer(base64.b64decode(text, validate=True), "<f4")
+
+
+def _to_plain(leaf: jax.Array) -> dict[str, object]:
+    """Return an array as JSON data: every float32 is a decimal that reads back exactly, and inf and nan are texts."""
+    array = np.asarray(_words(leaf))
+    values = [str(x) if isinstance(x, float) and not np.isfinite(x) else x for x in array.reshape(-1).tolist()]
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
+
+
+def _from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> object:
+    """Return the array of such data; a ValueError says that `like` has another shape or dtype."""
+    expected = jax.eval_shape(_words, like)
+    if (plain["dtype"], tuple(plain["shape"])) != (str(expected.dtype), expected.shape):
+        raise ValueError("another state")
+    floating = jnp.issubdtype(expected.dtype, jnp.floating)
+    values = [float(x) if floating else x for x in plain["values"]]
+    array = np.asarray(values, expected.dtype).reshape(expected.shape)
+    return jax.random.wrap_key_data(jnp.asarray(array), impl="threefry2x32") if like.dtype != expected.dtype else array
+
+
+def _words(leaf: jax.Array) -> jax.Array:
+    """Return the leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
+    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
 
 
 def _request_data(request: Request) -> list[object]:

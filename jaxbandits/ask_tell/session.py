@@ -141,11 +141,7 @@ class AskTell(ArmChanges):
         return found
 
     def _checked(self, reward: object, cost: object) -> tuple[float, float]:
-        """Return a reward and a cost.
-
-        Raises:
-            UsageError: either cannot be.
-        """
+        """Return a reward and a cost that can be."""
         value = reward_of(reward, self._reward_range, self._bounded)
         if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(f"{type(self._algorithm).__name__} spends no budget of cost: it takes no cost of a pull")
@@ -195,11 +191,7 @@ class AskTell(ArmChanges):
 
 
 def _listed(values: Any, number: int) -> list[Any]:
-    """Return rewards or costs of several pulls, one of each; None for each where there are none.
-
-    Raises:
-        UsageError: another number of them.
-    """
+    """Return rewards or costs of several pulls, one of each; None for each where there are none."""
     if values is None:
         return [None] * number
     if np.ndim(values) != 1 or len(values) != number:

@@ -103,11 +103,7 @@ class SessionState:
         return LiveRun(runs, self._key, problem, counts.shape[0]), state
 
     def _check_counts(self, what: str) -> None:
-        """Check that the algorithm decides by pulls and means alone, so that these may come from elsewhere.
-
-        Raises:
-            UsageError: it does not; the message says why.
-        """
+        """Refuse an algorithm that does not decide by pulls and means alone, as these come from elsewhere."""
         rule, why = self._algorithm, None
         if not self._run.by_steps:
             why = "pulls in rounds or batches"
@@ -161,11 +157,7 @@ class SessionState:
             raise UsageError("the session is done: there is no arm to pull, read its recommendation")
 
     def _handed(self, n: int) -> tuple[tuple[LiveRun, list[Slot]], list[int]]:
-        """Return the run with n more pulls handed out, or fewer, and their slots; and their arms.
-
-        Raises:
-            UsageError: the session is done, or n is not a number of pulls.
-        """
+        """Return the run with n more pulls handed out, or fewer, and their slots; and their arms."""
         self._check_open()
         run, slots = self._run, list[Slot]()
         for _ in range(checks.whole("n, the number of pulls to ask for,", n, 1, 2**31 - 1)):

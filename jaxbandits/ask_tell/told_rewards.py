@@ -60,11 +60,7 @@ class ToldRewards:
 
     @classmethod
     def of_data(cls, data: list[list[float]], arms: int) -> Self:
-        """Return the rewards that `to_data` wrote.
-
-        Raises:
-            ValueError: another number of arms.
-        """
+        """Return the rewards that `to_data` wrote; a ValueError says that they are of other arms."""
         found = cls(*(np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float), strict=True)))
         if {x.shape for x in vars(found).values()} != {(arms,)}:
             raise ValueError("other arms")

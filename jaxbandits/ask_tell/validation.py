@@ -1,4 +1,4 @@
-"""Checks of a session's input: its key, the range of its rewards, and the measured values."""
+"""Checks of a session's input: each returns the value to use, or raises one UsageError that says what is wrong."""
 
 from collections.abc import Mapping
 
@@ -18,11 +18,7 @@ __all__ = ["arms_of", "cost_of", "key_of", "prior_of", "range_of", "reward_of"]
 
 
 def arms_of(given: object) -> int:
-    """Return a number of arms.
-
-    Raises:
-        UsageError: another number, or no number: a problem, whose number of arms the message says.
-    """
+    """Return a number of arms; to a problem the message says its number of arms."""
     if isinstance(given, Problem):
         rule = checks.whole_rule(2, MOST_ARMS)
         count = f", which has {given.arms} arms: arms={given.arms}" if given.arms > 1 else ""
@@ -31,11 +27,7 @@ def arms_of(given: object) -> int:
 
 
 def key_of(given: jax.Array | int) -> jax.Array:
-    """Return a typed key of shape `()`, given as such or as a seed.
-
-    Raises:
-        UsageError: neither.
-    """
+    """Return a typed key of shape `()`, given as such or as a seed."""
     if not isinstance(given, jax.Array):
         return root_key(checks.seed("key", given))
     if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
@@ -44,11 +36,7 @@ def key_of(given: jax.Array | int) -> jax.Array:
 
 
 def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = True) -> float:
-    """Return the algorithm's b, or else the given one, or 1.
-
-    Raises:
-        UsageError: a b that is not positive and finite, or two different ones; rewards that the algorithm refuses.
-    """
+    """Return the algorithm's b, or else the given one, or 1; refuse two different ones."""
     own = algorithm.given("b")
     if own is None:
         own = 1.0 if given is None else given
@@ -66,11 +54,7 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
 
 
 def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool) -> ToldRewards:
-    """Return rewards from before a session.
-
-    Raises:
-        UsageError: not pulls and means, or pulls and sums, of this number of arms; or means that cannot be.
-    """
+    """Return rewards from before a session: pulls and means, or pulls and sums, of this number of arms."""
     needs = 'prior must be {"pulls": …, "means": …} or {"pulls": …, "sums": …}'
     if not isinstance(given, Mapping) or set(given) not in ({"pulls", "means"}, {"pulls", "sums"}):
         raise UsageError(f"{needs}, got {checks.shown(given)}")
@@ -90,16 +74,7 @@ def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool)
 
 
 def reward_of(given: object, b: float, bounded: bool) -> float:
-    """Return a reward, rounded to float32.
-
-    Args:
-        given: the reward that the user told.
-        b: the largest reward, where rewards are bounded.
-        bounded: whether rewards must lie in [0, b].
-
-    Raises:
-        UsageError: not a number, a number too large for sums in float32, or one outside [0, b] though bounded.
-    """
+    """Return a reward, rounded to float32; in [0, b] where rewards are bounded."""
     value = _measured("a reward", given)
     if bounded and not 0 <= value <= np.float32(b):
         raise UsageError(
@@ -110,11 +85,7 @@ def reward_of(given: object, b: float, bounded: bool) -> float:
 
 
 def cost_of(given: object) -> float:
-    """Return a cost, rounded to float32.
-
-    Raises:
-        UsageError: not a number in [0, 1].
-    """
+    """Return a cost in [0, 1], rounded to float32."""
     value = _measured("a cost", given)
     if not 0 <= value <= 1:
         raise UsageError(f"the cost {given} lies outside [0, 1]: scale it, and the budget with it")

@@ -2,13 +2,12 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import xarray as xr
-from cyclopts import Parameter
 
 from jaxbandits.cli import display, files, inputs
-from jaxbandits.cli.inputs import Switch
+from jaxbandits.cli.inputs import Names, Selection, Switch
 from jaxbandits.errors import UsageError
 from jaxbandits.report.study_tables import table
 from jaxbandits.report.summaries import PER_ARM, is_moments, is_summary, summary
@@ -18,8 +17,6 @@ from jaxbandits.storage.consolidate import read_store
 
 __all__ = ["export"]
 
-Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
-Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Format = Literal["csv", "parquet", "latex"]
 _ENDINGS: dict[Format, str] = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 

@@ -19,11 +19,7 @@ def with_name(path: Path) -> Path:
 
 
 def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS, option: str = "--out") -> None:
-    """Check that a file can be created there.
-
-    Raises:
-        UsageError: an ending without a known format, or a folder that is missing or cannot be written.
-    """
+    """Refuse a file whose ending has no known format, or that cannot be created there."""
     if path.suffix not in endings:
         raise UsageError(f"{option} must end in {' or '.join(endings)}, got {str(path)!r}")
     try:
@@ -33,11 +29,7 @@ def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS, option: str =
 
 
 def check_folder(path: Path) -> None:
-    """Check that files can be created in a folder that may not exist yet; the folder is not created.
-
-    Raises:
-        UsageError: if they cannot be created.
-    """
+    """Refuse a folder in which no file can be created; it may not exist yet, and is not created."""
     there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
     try:
         tempfile.TemporaryFile(dir=there).close()

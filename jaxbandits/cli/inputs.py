@@ -19,26 +19,36 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
 from jaxbandits.sweeps.plan import Plan, make_plan
 
-__all__ = ["Switch", "Whole", "algorithm_of", "delay_of", "plan_of", "problem_of", "selected", "start_jax"]
+__all__ = [
+    "Names",
+    "Selection",
+    "Switch",
+    "Whole",
+    "algorithm_of",
+    "plan_of",
+    "problem_of",
+    "selected",
+    "start_jax",
+    "value_of",
+]
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
     """Convert a whole number, which may be written 1e6."""
-    return whole(tokens[0].keyword or "the value", _value(tokens[0].value))
+    return whole(tokens[0].keyword or "the value", value_of(tokens[0].value))
 
 
 #: The type of an option that takes a whole number.
 Whole = Annotated[int, Parameter(converter=_convert_whole, n_tokens=1)]
+#: The types of options that take several names, and several `dimension=value`.
+Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
+Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 #: The type of an option that is present or absent.
 Switch = Annotated[bool, Parameter(negative=())]
 
 
 def algorithm_of(name: str, settings: Sequence[str]) -> Any:
-    """Return an algorithm from its name and `name=value` texts, in kebab or snake case.
-
-    Raises:
-        UsageError: a name or value that cannot be used.
-    """
+    """Return an algorithm from its name and `name=value` texts, in kebab or snake case."""
     table: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -47,17 +57,13 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
             raise UsageError(f"--set takes name=value, got {setting!r}")
         if key in table or key == "name":
             raise UsageError(f"--set {key} is given twice" if key in table else "--set has no parameter called name")
-        table[key] = _value(text.strip())
+        table[key] = value_of(text.strip())
     with _one_line(f"algorithm {name}"):
         return spec.build_algorithm({"name": name, **table})
 
 
 def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
-    """Return the part of results at values of their dimensions, given as `name=value` texts.
-
-    Raises:
-        UsageError: an unknown dimension or value, with the nearest name or the known values.
-    """
+    """Return the part of results at values of their dimensions, given as `name=value` texts."""
     if not choices:
         return dataset
     counted = dataset["runs" if "runs" in dataset else "pulls"]
@@ -74,7 +80,7 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
         if name not in dimensions:
             raise unknown_name("dimension", name, dimensions)
         values = dataset[name].to_numpy().tolist()
-        wanted = _value(text)
+        wanted = value_of(text)
         matches = [
             math.isclose(wanted, value, rel_tol=1e-6) if is_number(wanted) and is_number(value) else text == str(value)
             for value in values
@@ -87,11 +93,7 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
 
 
 def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return files by figure, from `figure=FILE` texts.
-
-    Raises:
-        UsageError: a text of another form, or a missing file.
-    """
+    """Return files by figure, from `figure=FILE` texts."""
     found: dict[str, list[str]] = {}
     for text in texts:
         name, equals, path = (part.strip() for part in text.partition("="))
@@ -104,11 +106,7 @@ def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def problem_of(text: str, costs: str | None = None) -> Problem:
-    """Return a problem from its SPEC, and from the costs of its pulls: `reward`, or prices separated by commas.
-
-    Raises:
-        UsageError: a name or value that cannot be used.
-    """
+    """Return a problem from its SPEC, and from the costs of its pulls: `reward`, or prices separated by commas."""
     with _one_line(f"problem {text!r}"):
         problem: Any = spec.parse_problem(text)
     if costs is not None:
@@ -119,19 +117,8 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
     return problem
 
 
-def delay_of(text: str) -> Any:
-    """Return a delay from its text: a whole number, or a law."""
-    return _value(text)
-
-
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:
-    """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds.
-
-    Nothing is run.
-
-    Raises:
-        UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
-    """
+    """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds; run nothing."""
     from jaxbandits.io.schemas import validated
     from jaxbandits.sweeps.run_schema import RunTable
 
@@ -146,11 +133,7 @@ def plan_of(path: Path) -> tuple[Plan, str, float | None]:
 
 
 def start_jax() -> None:
-    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS names.
-
-    Raises:
-        UsageError: a platform that JAX does not have.
-    """
+    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS names."""
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
         # JAX runs already, with the devices that its owner chose, or cannot start, which is reported below.
@@ -159,7 +142,8 @@ def start_jax() -> None:
     check_jax()
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """Return the number, the truth value or None that a text is, or the text itself."""
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]

@@ -2,21 +2,15 @@
 
 import json as json_text
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 import jaxbandits as jb
 from jaxbandits.cli import display, files, inputs
-from jaxbandits.cli.inputs import Switch, Whole
+from jaxbandits.cli.inputs import Names, Switch, Whole
 from jaxbandits.counts.plan_words import written
 from jaxbandits.errors import UsageError
 from jaxbandits.storage.arrays_on_disk import replacing
 
 __all__ = ["plan"]
-
-Rules = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def plan(
@@ -27,7 +21,7 @@ def plan(
     rewards: str | None = None,
     reward_range: float = 1.0,
     prior: str | None = None,
-    rules: Rules = (),
+    rules: Names = (),
     budget: Whole | None = None,
     value_per_click: float | None = None,
     draws: Whole = 199,
@@ -73,7 +67,7 @@ def plan(
         progress: show a progress bar on stderr; by default, if that is a terminal.
     """
     if out is not None:
-        files.check_writable(out, _PICTURES)
+        files.check_writable(out, files.PICTURES)
     inputs.start_jax()
     with display.progress_bar(progress) as update:
         found = jb.plan(

@@ -9,15 +9,13 @@ from cyclopts import Parameter
 
 import jaxbandits as jb
 from jaxbandits.cli import display, files, inputs
-from jaxbandits.cli.inputs import Switch
+from jaxbandits.cli.inputs import Names, Selection, Switch
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.storage.arrays_on_disk import replacing
 from jaxbandits.storage.consolidate import read_store
 
 __all__ = ["figures", "plot", "reproduce"]
 
-Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
-Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
 
 

@@ -1,6 +1,5 @@
 """Results as text: the output of `simulate`."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from jaxbandits.report.formatting import count, interval, probability, value
 from jaxbandits.report.summaries import GROWING, summary
 from jaxbandits.report.text_tables import text_table
 
-__all__ = ["json_of", "moments", "run_statistics", "settled", "statistics"]
+__all__ = ["moments", "run_statistics", "settled", "statistics"]
 
 #: Counts that are shown beside the pulls, where there are any.
 _BESIDE_PULLS = ("told", "elapsed", "waits", "evaluations")
@@ -46,11 +45,6 @@ def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
         "seconds": dataset.attrs["seconds"],
         "pulls_per_second": float(dataset["pulls"].sum()) / seconds,
     }
-
-
-def json_of(dataset: xr.Dataset) -> str:
-    """Return the same numbers as one JSON object."""
-    return json.dumps(run_statistics(dataset), allow_nan=False)
 
 
 def moments(algorithm: Any, problem: Any) -> str:

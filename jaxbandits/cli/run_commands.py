@@ -66,11 +66,11 @@ def simulate(
             root_seed=root_seed,
             max_pulls=max_pulls,
             batch=batch,
-            delay=None if delay is None else inputs.delay_of(delay),
+            delay=None if delay is None else inputs.value_of(delay),
             on_progress=lambda state: update(state, seeds),
         )
     if json:
-        display.print_result(result_text.json_of(dataset))
+        display.print_result(json_text.dumps(result_text.run_statistics(dataset), allow_nan=False))
     else:
         display.print_result(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
         if told := result_text.settled(chosen, explored) + result_text.moments(chosen, explored):

@@ -13,55 +13,43 @@ from jaxbandits.problems import Problem
 from jaxbandits.sweeps.plan import make_plan
 from jaxbandits.sweeps.plan_runs import compile_runs
 
-__all__ = ["CompileAhead", "compiling"]
+__all__ = ["compiling"]
 
 #: Further metrics of runs, as `sweep` takes them.
 Measures: TypeAlias = Mapping[str, Callable[..., Any]] | None
+Wait: TypeAlias = Callable[[str, Sequence[tuple[str, Rule]], Callable[[Rule], int]], None]
 #: Programs that are compiled at a time. The compiler uses one to two cores for each.
 _AHEAD = 2
 
 
-class CompileAhead:
-    """Threads that compile the algorithms of a comparison, in its order."""
-
-    def __init__(self, problem: Problem, metrics: Measures, pool: ThreadPoolExecutor) -> None:
-        """Compile nothing yet.
-
-        Args:
-            problem: the problem of all algorithms.
-            metrics: further metrics of their runs.
-            pool: of `_AHEAD` threads.
-        """
-        self._problem, self._metrics, self._pool = problem, metrics, pool
-        self._started: dict[str, Future[None]] = {}
-
-    def wait(self, label: str, following: Sequence[tuple[str, Rule]], seeds_of: Callable[[Rule], int]) -> None:
-        """Wait until an algorithm is compiled, and start to compile those after it.
-
-        An algorithm that cannot be compiled has the same error when it is run.
-
-        Args:
-            label: which algorithm is run now.
-            following: the algorithms after it, by label.
-            seeds_of: returns how many runs an algorithm is likely to make, which affects how many are made at a time.
-        """
-        # An algorithm that was not started before is compiled by the caller.
-        busy = sum(not future.done() for future in self._started.values()) + (label not in self._started)
-        new = [(name, algorithm) for name, algorithm in following if name not in self._started]
-        for name, algorithm in new[: max(0, _AHEAD - busy)]:
-            self._started[name] = self._pool.submit(
-                _compile, algorithm, self._problem, seeds_of(algorithm), self._metrics
-            )
-        if label in self._started:
-            self._started[label].exception()
-
-
 @contextlib.contextmanager
-def compiling(problem: Problem, metrics: Measures = None) -> Iterator[CompileAhead]:
-    """Open the threads for a `with` block; problem and metrics are those of all algorithms."""
+def compiling(problem: Problem, metrics: Measures = None) -> Iterator[Wait]:
+    """Open threads that compile the algorithms of a comparison, in its order, for a `with` block.
+
+    Args:
+        problem: the problem of all algorithms.
+        metrics: further metrics of their runs.
+
+    Yields:
+        A function that waits until an algorithm is compiled, and starts to compile those after it. Its arguments are
+        the algorithm's label, those after it by label, and a function. This returns how many runs an algorithm is
+        likely to make, which affects how many are made at a time. An algorithm that cannot be compiled has the same
+        error when it is run.
+    """
+    started: dict[str, Future[None]] = {}
     pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="compile")
+
+    def wait(label: str, following: Sequence[tuple[str, Rule]], seeds_of: Callable[[Rule], int]) -> None:
+        # An algorithm that was not started before is compiled by the caller.
+        busy = sum(not future.done() for future in started.values()) + (label not in started)
+        new = [(name, algorithm) for name, algorithm in following if name not in started]
+        for name, algorithm in new[: max(0, _AHEAD - busy)]:
+            started[name] = pool.submit(_compile, algorithm, problem, seeds_of(algorithm), metrics)
+        if label in started:
+            started[label].exception()
+
     try:
-        yield CompileAhead(problem, metrics, pool)
+        yield wait
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -29,7 +29,7 @@ class EqualReading(NamedTuple):
         return int(self.evaluations[above[-1] + 1 if above.size else 0])
 
 
-def read_equally(problem: Any, orders: int, *, epsilon: float = 0.0, m: int = 1, seed: int = 0) -> EqualReading:
+def read_equally(problem: Any, orders: int, *, epsilon: float = 0.0, m: int = 1) -> EqualReading:
     """Return the errors of equal reading in random orders of the items, as runs read them.
 
     Args:
@@ -37,7 +37,6 @@ def read_equally(problem: Any, orders: int, *, epsilon: float = 0.0, m: int = 1,
         orders: how many orders; fewer for large matrices.
         epsilon: a mean this far below the m-th best is good enough.
         m: how many candidates are sought.
-        seed: of the orders.
     """
     table = np.asarray(problem.table, np.float64)
     missing, (count, items) = np.isnan(table), table.shape
@@ -46,7 +45,7 @@ def read_equally(problem: Any, orders: int, *, epsilon: float = 0.0, m: int = 1,
     least = np.sort(means)[-m] - epsilon - 1e-6 * np.abs(means).max()
     read = np.minimum(np.arange(1, items + 1), cells[:, None])  # (K, N)
     orders = max(min(orders, int(_WORK / table.size)), min(orders, _FEWEST))
-    random, wrong = np.random.default_rng(seed), np.zeros(items)
+    random, wrong = np.random.default_rng(0), np.zeros(items)
     for _ in range(orders):
         words = random.random((1 if problem.paired else count, items))
         order = np.argsort(np.where(missing, np.inf, words), axis=1)

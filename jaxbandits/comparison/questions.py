@@ -70,11 +70,7 @@ class Question(NamedTuple):
         return Theorem(self.formula, (np.asarray(problem.mean), delta, *self.own, *problem.bound_law), "")
 
     def check(self, problem: Problem, delta: float | None) -> None:
-        """Refuse values outside their ranges, and with a delta a problem on which no run can end.
-
-        Raises:
-            UsageError: such a value, or such a problem.
-        """
+        """Refuse values outside their ranges, and with a delta a problem on which no run can end."""
         means = np.asarray(problem.mean, np.float64)
         if self.of_best_arms:
             epsilon, m = self.settings["epsilon"], self.settings["m"]
@@ -112,11 +108,7 @@ def question_of(
     multiplicative: bool = False,
     one_above: float | None = None,
 ) -> Question:
-    """Return the question that these arguments of `compare` ask.
-
-    Raises:
-        UsageError: they ask several questions.
-    """
+    """Return the question that these arguments of `compare` ask, or refuse several questions."""
     if sum(given is not None for given in (threshold, one_above, all_within)) > 1:
         raise UsageError(
             "give one of threshold, for all arms above it, one_above, for one of them, and all_within, for all arms "

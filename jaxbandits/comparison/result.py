@@ -80,15 +80,11 @@ class Comparison(ComparedRows):
             "fixed_confidence": [row.as_dict() for row in self.fixed_confidence],
             "fixed_budget": [row.as_dict() for row in self.fixed_budget],
             **({} if self.threshold is None else {"threshold": self.threshold}),
-            **({} if self.all_within is None else self._nearness),
+            **({} if self.all_within is None else
+               {"all_within": self.all_within, "multiplicative": self.multiplicative}),
             **({} if self.one_above is None else {"one_above": self.one_above}),
             **({} if self.equal is None else {"equal_reading": self._equal_reading(self.equal)}),
         }  # fmt: skip
-
-    @property
-    def _nearness(self) -> dict[str, Any]:
-        """Return what all good arms are."""
-        return {"all_within": self.all_within, "multiplicative": self.multiplicative}
 
     def _equal_reading(self, equal: EqualReading) -> dict[str, Any]:
         """Return what equal reading takes to err as seldom as the advised row; None without one."""

@@ -6,7 +6,7 @@ Algorithms for another criterion, such as aggregate regret, are not compared.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from jaxbandits.algorithms.protocol import Rule
@@ -27,7 +27,7 @@ from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 
-__all__ = ["compare", "comparisons"]
+__all__ = ["compare"]
 
 _TOO_SLOW = f"takes long to decide: fewer than {FEWEST_SLOW} runs in the time of others"
 
@@ -93,35 +93,6 @@ def compare(
         >>> len(found.fixed_budget) > 1 and not found.fixed_confidence
         True
     """
-    rows = comparisons(
-        problem, delta=delta, epsilon=epsilon, m=m, threshold=threshold, all_within=all_within,
-        multiplicative=multiplicative, one_above=one_above, budget=budget, seeds=seeds, root_seed=root_seed,
-        max_pulls=max_pulls, store=store, on_progress=on_progress,
-    )  # fmt: skip
-    for row, found in rows:
-        if on_row is not None:
-            on_row(row, found)
-    return found
-
-
-def comparisons(
-    problem: Problem,
-    *,
-    delta: float | None,
-    epsilon: float,
-    m: int,
-    budget: int | None,
-    seeds: int,
-    root_seed: int,
-    max_pulls: int | None,
-    store: str | Path | None = None,
-    on_progress: Callable[[Progress, int], None] | None = None,
-    threshold: float | None = None,
-    all_within: float | None = None,
-    multiplicative: bool = False,
-    one_above: float | None = None,
-) -> Iterator[tuple[Row, Comparison]]:
-    """Yield each finished row with the comparison so far; arguments and errors as of `compare`."""
     if delta is None and budget is None:
         raise UsageError("compare needs --delta, for algorithms that stop when sure, or --budget, for the others")
     if problem.axes:
@@ -150,11 +121,11 @@ def comparisons(
         threshold=threshold, all_within=all_within, multiplicative=multiplicative, one_above=one_above,
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
-    with compiling(problem) as ahead:
+    with compiling(problem) as wait:
         waiting = [*stopping.items()]
         while waiting:
             label, algorithm = waiting.pop(0)
-            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
+            wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, limits.pulls(found, algorithm), limits.runs(found, algorithm))
             rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
             found = dataclasses.replace(found, fixed_confidence=rows)
@@ -167,7 +138,8 @@ def comparisons(
             told = left_out if found.budget is None else [*left_out, *also_left_out]
             missing = [*(label for label, _ in waiting), *spending]
             found = dataclasses.replace(found, missing=missing, left_out=[*dict.fromkeys(told)])
-            yield row, found
+            if on_row is not None:
+                on_row(row, found)
         for label, algorithm in [*spending.items()]:
             if limits.too_slow(found, algorithm):
                 spending.pop(label)
@@ -177,11 +149,13 @@ def comparisons(
         waiting = [*spending.items()]  # not compiled before: programs depend on the size of the budget
         while waiting:
             label, algorithm = waiting.pop(0)
-            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
+            wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, max_pulls, limits.runs(found, algorithm))
             rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures / row.runs, row.oracle))
             found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
-            yield row, found
+            if on_row is not None:
+                on_row(row, found)
+    return found
 
 
 class _Runner:

@@ -71,10 +71,6 @@ def _theorem(cell: Cell) -> Theorem | None:
     )  # fmt: skip
 
 
-def _rate(cell: Cell) -> Theorem | None:
-    return cell.algorithm.rate(cell.problem)
-
-
 #: The quantities of `with_theory`, by the name of the variable.
 QUANTITIES = {
     "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
@@ -86,7 +82,7 @@ QUANTITIES = {
         "2019",
     ),
     "theorem": _Quantity("what is proved: ", _theorem),
-    "rate": _Quantity("", _rate),
+    "rate": _Quantity("", lambda cell: cell.algorithm.rate(cell.problem)),
 }
 
 

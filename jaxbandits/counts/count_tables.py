@@ -1,7 +1,6 @@
 """Counts from a file, a data frame, columns or arrays: a row for each arm; every fault gets one clear line."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,30 +149,29 @@ def _arm_names(table: Table, places: dict[str, int]) -> list[str]:
 
 
 def _coins(
-    table: Table, line: int, row: Sequence[str], places: dict[str, int], pulls: int, most: float
+    table: Table, line: int, row: list[str], places: dict[str, int], pulls: int, most: float
 ) -> tuple[float, float]:
     del most
-    place, cells = places["successes"], list(row)
-    successes = table.number(line, cells, place, whole_rule(0))
+    place = places["successes"]
+    successes = table.number(line, row, place, whole_rule(0))
     if successes > pulls:
         table.refuse(line, place, f"{int(successes)} successes in {pulls} pulls")
     return successes, successes * (1 - successes / max(pulls, 1))
 
 
 def _moments(
-    table: Table, line: int, row: Sequence[str], places: dict[str, int], pulls: int, most: float
+    table: Table, line: int, row: list[str], places: dict[str, int], pulls: int, most: float
 ) -> tuple[float, float]:
     """Return the sum of the rewards, and of their squared deviations; cells of arms without pulls may be empty."""
     role = next(role for role in _SPREADS if role in places)
-    cells = list(row)
     if pulls == 0:
         return 0.0, 0.0
-    mean = table.number(line, cells, places["mean"], FINITE)
+    mean = table.number(line, row, places["mean"], FINITE)
     if most < np.inf and not 0 <= mean <= most:
         table.refuse(line, places["mean"], f"rewards lie in [0, {most:g}], and so must their mean, got {mean:g}")
     if pulls == 1 and not row[places[role]]:
         return mean, 0.0
-    spread = table.number(line, cells, places[role], NOT_NEGATIVE)
+    spread = table.number(line, row, places[role], NOT_NEGATIVE)
     squares = {"variance": spread * (pulls - 1), "sd": spread**2 * (pulls - 1), "squares": spread - pulls * mean**2}[
         role
     ]

@@ -115,8 +115,7 @@ class Simulated:
 def _each_arm(problem: Problem, state: Any, answer: jax.Array) -> jax.Array:
     """Return the pulls of each arm, those before the run included."""
     del problem, answer
-    pulls: jax.Array = state.pulls
-    return pulls
+    return state.pulls
 
 
 _METRICS = {"each": _each_arm}
@@ -195,19 +194,13 @@ def _why_not(rule: Rule, problem: Problem, tested: bool, *, slow: bool, loose: b
 def simulate_rules(
     rules: dict[str, Rule], runs: Simulated, on_progress: Callable[[Progress, int], None] | None
 ) -> list[FurtherPulls]:
-    """Return what each rule needs from now on, the one that needs least first.
-
-    Args:
-        rules: the rules, by label.
-        runs: what their runs have in common.
-        on_progress: called now and then with the progress so far and the number of runs in total.
-    """
+    """Return what each rule needs from now on, the one that needs least first."""
     found, done = [], Progress(runs=0, pulls=0.0)
-    with compiling(runs.problem, _METRICS) as ahead:
+    with compiling(runs.problem, _METRICS) as wait:
         waiting = [*rules.items()]
         while waiting:
             label, rule = waiting.pop(0)
-            ahead.wait(label, waiting, lambda _: runs.draws)
+            wait(label, waiting, lambda _: runs.draws)
             before = done
 
             def report(progress: Progress) -> None:
@@ -228,10 +221,7 @@ def simulate_rules(
 def next_pulls(rule: Rule, runs: Simulated, more: int) -> np.ndarray:
     """Return the shares of the arms among the next pulls of a rule, float64 `(K,)`, on average; zeros if it stops now.
 
-    Args:
-        rule: the rule.
-        runs: as for `simulate_rules`.
-        more: how many pulls; where arms must be pulled first, at least these.
+    Where arms must be pulled first, there are at least these pulls.
     """
     ds = runs.run(rule, more, None)
     history = runs.problem.history

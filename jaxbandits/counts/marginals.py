@@ -1,13 +1,13 @@
 """The posterior of each arm's mean, and what follows from all: which is the best, and what a choice would lose."""
 
-import abc
-import dataclasses
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
-__all__ = ["BetaMarginals", "Chances", "Marginals", "StudentMarginals", "chances"]
+__all__ = ["Chances", "Marginals", "beta_marginals", "chances", "student_marginals"]
 
 #: Nodes of a quadrature: for each arm, and entries of a table of all distribution functions at most.
 _NODES, _ENTRIES = 513, 8e6
@@ -15,70 +15,49 @@ _NODES, _ENTRIES = 513, 8e6
 _FAR = 8.0
 
 
-class Marginals(abc.ABC):
-    """The laws of K independent means."""
+class Marginals(NamedTuple):
+    """The laws of K independent means; all that lies outside [low, high] is at these ends.
 
-    @property
-    @abc.abstractmethod
-    def means(self) -> np.ndarray:
-        """Return the posterior means, float64 `(K,)`."""
+    Attributes:
+        means: float64 `(K,)`, the posterior means.
+        distribution: returns P(mean <= x) for each arm, float64 `(K, G)`, of points `(G,)` inside the ends.
+        inverse: returns the quantiles of each arm, float64 `(K, G)`, at levels `(G,)`.
+        low: the lower end.
+        high: the upper end.
+    """
 
-    @abc.abstractmethod
+    means: np.ndarray
+    distribution: Callable[[np.ndarray], np.ndarray]
+    inverse: Callable[[np.ndarray], np.ndarray]
+    low: float
+    high: float
+
     def below(self, x: np.ndarray) -> np.ndarray:
         """Return P(mean <= x) for each arm, float64 `(K, G)`, of points `(G,)`."""
-
-    @abc.abstractmethod
-    def quantiles(self, level: np.ndarray) -> np.ndarray:
-        """Return the quantiles of each arm, float64 `(K, G)`, at levels `(G,)`."""
-
-
-@dataclasses.dataclass(frozen=True)
-class BetaMarginals(Marginals):
-    """Beta laws; `a` and `b` float64 `(K,)`."""
-
-    a: np.ndarray
-    b: np.ndarray
-
-    @property
-    def means(self) -> np.ndarray:
-        """Return a / (a + b)."""
-        return np.asarray(self.a / (self.a + self.b))
-
-    def below(self, x: np.ndarray) -> np.ndarray:
-        """Return the distribution functions."""
-        inside = np.clip(x, 0.0, 1.0)
-        return np.asarray(scipy.special.betainc(self.a[:, None], self.b[:, None], inside))
-
-    def quantiles(self, level: np.ndarray) -> np.ndarray:
-        """Return the quantiles."""
-        return np.asarray(scipy.special.betaincinv(self.a[:, None], self.b[:, None], level))
-
-
-@dataclasses.dataclass(frozen=True)
-class StudentMarginals(Marginals):
-    """Student's laws, scaled and shifted, float64 `(K,)` each; all that lies outside [low, high] is at these ends."""
-
-    center: np.ndarray
-    scale: np.ndarray
-    freedom: np.ndarray
-    low: float = -np.inf
-    high: float = np.inf
-
-    @property
-    def means(self) -> np.ndarray:
-        """Return the centers."""
-        return np.clip(self.center, self.low, self.high)
-
-    def below(self, x: np.ndarray) -> np.ndarray:
-        """Return the distribution functions."""
-        standard = (x - self.center[:, None]) / self.scale[:, None]
-        inside = scipy.special.stdtr(self.freedom[:, None], standard)
+        inside = self.distribution(np.clip(x, self.low, self.high))
         return np.where(x >= self.high, 1.0, np.where(x < self.low, 0.0, inside))
 
     def quantiles(self, level: np.ndarray) -> np.ndarray:
-        """Return the quantiles."""
-        standard = scipy.special.stdtrit(self.freedom[:, None], level)
-        return np.clip(self.center[:, None] + self.scale[:, None] * standard, self.low, self.high)
+        """Return the quantiles of each arm, float64 `(K, G)`, at levels `(G,)`."""
+        return np.clip(self.inverse(level), self.low, self.high)
+
+
+def beta_marginals(a: np.ndarray, b: np.ndarray) -> Marginals:
+    """Return Beta laws; `a` and `b` float64 `(K,)`."""
+    law = a[:, None], b[:, None]
+    distribution, inverse = (functools.partial(one, *law) for one in (scipy.special.betainc, scipy.special.betaincinv))
+    return Marginals(a / (a + b), distribution, inverse, 0.0, 1.0)
+
+
+def student_marginals(
+    center: np.ndarray, scale: np.ndarray, freedom: np.ndarray, low: float = -np.inf, high: float = np.inf
+) -> Marginals:
+    """Return Student's laws, scaled and shifted, float64 `(K,)` each."""
+    middle, unit, dof = center[:, None], scale[:, None], freedom[:, None]
+    return Marginals(
+        np.clip(center, low, high), lambda x: scipy.special.stdtr(dof, (x - middle) / unit),
+        lambda level: middle + unit * scipy.special.stdtrit(dof, level), low, high,
+    )  # fmt: skip
 
 
 class Chances(NamedTuple):

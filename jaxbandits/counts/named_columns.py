@@ -14,11 +14,7 @@ __all__ = ["selected", "table_of"]
 
 
 def table_of(counts: Any) -> Table:
-    """Return counts as a table of texts: those of a file, a data frame, a dict of columns, or an array `(K, 2)`.
-
-    Raises:
-        UsageError: a file that cannot be read, or anything else.
-    """
+    """Return counts as a table of texts: those of a file, a data frame, a dict of columns, or an array `(K, 2)`."""
     if isinstance(counts, str | Path):
         return Table.read(counts)
     if hasattr(counts, "columns"):
@@ -58,11 +54,7 @@ def _text(value: Any) -> str:
 
 
 def selected(table: Table, where: str) -> Table:
-    """Return the rows with a value in a column, `column=value`; all rows without a text.
-
-    Raises:
-        UsageError: another text, no such column, or no such row.
-    """
+    """Return the rows with a value in a column, `column=value`; all rows without a text."""
     if not where:
         return table
     name, equals, value = (part.strip() for part in where.partition("="))

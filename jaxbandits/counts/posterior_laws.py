@@ -7,10 +7,10 @@ import numpy as np
 
 from jaxbandits.checks import POSITIVE, is_number, number
 from jaxbandits.counts.count_tables import CountTable
-from jaxbandits.counts.marginals import BetaMarginals, Marginals, StudentMarginals
+from jaxbandits.counts.marginals import Marginals, beta_marginals, student_marginals
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.posterior_arms import BetaPosterior, NormalPosterior
+from jaxbandits.problems.posterior_arms import BetaPosterior, BoundedPosterior, NormalPosterior
 from jaxbandits.problems.pull_history import History
 
 __all__ = ["Posterior", "posterior_of"]
@@ -65,7 +65,7 @@ def _of_coins(counts: CountTable, a: float, b: float) -> Posterior:
         history=History.of_counts(counts.pulls, counts.total),
         name="posterior",
     )
-    return Posterior(f"Beta({a:g}, {b:g}) ({name}independent arms)", BetaMarginals(successes, failures), problem)
+    return Posterior(f"Beta({a:g}, {b:g}) ({name}independent arms)", beta_marginals(successes, failures), problem)
 
 
 def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
@@ -81,12 +81,11 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
     spread = (_FREEDOM * usual + counts.squares + apart) / freedom
     bounded = counts.rewards == "bounded"
     unit = reward_range if bounded else 1.0
-    problem = NormalPosterior(
+    problem = (BoundedPosterior if bounded else NormalPosterior)(
         center=jnp.asarray(center / unit, jnp.float32),
         weight=jnp.asarray(weight, jnp.float32),
         freedom=jnp.asarray(freedom, jnp.float32),
         spread=jnp.asarray(spread / unit**2, jnp.float32),
-        bounded_rewards=bounded,
         history=History.of_counts(n, counts.total / unit, counts.squares / unit**2),
         name="posterior",
     )
@@ -94,6 +93,6 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
     return Posterior(
         f"normal-inverse-gamma (about the mean of all rewards, {pooled:.4g}, of weight {_WEIGHT:g} reward, and their "
         f"variance, {usual:.4g}, of weight {_FREEDOM:g}; independent arms)",
-        StudentMarginals(center, np.sqrt(spread / weight), freedom, *ends),
+        student_marginals(center, np.sqrt(spread / weight), freedom, *ends),
         problem,
     )

@@ -14,7 +14,7 @@ _FURTHER = {
     "Exponential": "distributions.exponential_arms:Exponential",
     "Gaussian": "distributions.bernoulli_and_normal:Gaussian",
     "GaussianMixture": "distributions.mixture_arms:GaussianMixture",
-    "HeavyTailed": "distributions.heavy_tailed:HeavyTailed",
+    "HeavyTailed": "distributions.unbounded:HeavyTailed",
     "LogNormal": "distributions.log_normal_and_weibull:LogNormal",
     "Matrix": "tables.finite_arms:Matrix",
     "NegativeBinomial": "distributions.negative_binomial_arms:NegativeBinomial",

@@ -19,7 +19,6 @@ from jaxbandits.problems.distributions.correlated_normal import CorrelatedGaussi
 from jaxbandits.problems.distributions.correlated_normal import correlated_gaussian as correlated_gaussian
 from jaxbandits.problems.distributions.exponential_arms import Exponential as Exponential
 from jaxbandits.problems.distributions.exponential_arms import exponential as exponential
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed as HeavyTailed
 from jaxbandits.problems.distributions.log_normal_and_weibull import LogNormal as LogNormal
 from jaxbandits.problems.distributions.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.distributions.mixture_arms import GaussianMixture as GaussianMixture
@@ -31,6 +30,7 @@ from jaxbandits.problems.distributions.poisson_arms import poisson as poisson
 from jaxbandits.problems.distributions.power_tailed import Pareto as Pareto
 from jaxbandits.problems.distributions.power_tailed import StudentT as StudentT
 from jaxbandits.problems.distributions.power_tailed import SymmetricPareto as SymmetricPareto
+from jaxbandits.problems.distributions.unbounded import HeavyTailed as HeavyTailed
 from jaxbandits.problems.instances.crowd_workers import rte_workers as rte_workers
 from jaxbandits.problems.instances.crowd_workers import workers_from_csv as workers_from_csv
 from jaxbandits.problems.instances.heavy_instances import log_normal as log_normal
@@ -75,81 +75,3 @@ from jaxbandits.problems.tables.joint_pulls import blocks as blocks
 from jaxbandits.problems.tables.joint_pulls import one_click as one_click
 from jaxbandits.problems.tables.score_matrix import matrix as matrix
 from jaxbandits.problems.tables.score_matrix import synthetic_scores as synthetic_scores
-
-__all__ = [
-    "REGISTRY",
-    "Bernoulli",
-    "Beta",
-    "Blocks",
-    "Categorical",
-    "CorrelatedGaussian",
-    "Costs",
-    "Empirical",
-    "Exponential",
-    "Gaussian",
-    "GaussianMixture",
-    "HeavyTailed",
-    "LogNormal",
-    "Matrix",
-    "NegativeBinomial",
-    "OneClick",
-    "Pareto",
-    "Poisson",
-    "Problem",
-    "ProblemFamily",
-    "RatioReservoir",
-    "Reservoir",
-    "StudentT",
-    "SymmetricPareto",
-    "TableReservoir",
-    "TwoPoint",
-    "Weibull",
-    "abm",
-    "bernoulli",
-    "beta",
-    "blocks",
-    "c_spread",
-    "categorical",
-    "click_rates",
-    "correlated_gaussian",
-    "empirical",
-    "empirical_from_csv",
-    "empirical_from_data",
-    "estimate_correlation",
-    "exponential",
-    "gabillon",
-    "gaussian",
-    "gaussian_mixture",
-    "karnin",
-    "linear",
-    "log_normal",
-    "matrix",
-    "negative_binomial",
-    "one_click",
-    "one_sparse",
-    "pareto",
-    "poisson",
-    "polynomial",
-    "ppr",
-    "ppr_unbounded",
-    "rademacher",
-    "random_beta",
-    "random_truncated_normal",
-    "random_uniform",
-    "register_problem",
-    "reservoir",
-    "reservoir_from_csv",
-    "rte_workers",
-    "s1",
-    "s2",
-    "student_t",
-    "symmetric_pareto",
-    "synthetic",
-    "synthetic_scores",
-    "two_group",
-    "uniform_means",
-    "varying",
-    "weibull",
-    "with_costs",
-    "workers_from_csv",
-]

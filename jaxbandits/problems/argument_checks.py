@@ -33,11 +33,7 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
 
 
 def as_singles(what: str, values: np.ndarray) -> np.ndarray:
-    """Return values of each arm, shape `(K, …)`, as float32.
-
-    Raises:
-        UsageError: `as_single` refuses one of them.
-    """
+    """Return values of each arm, shape `(K, …)`, as float32, or refuse one as `as_single` does."""
     with np.errstate(over="ignore"):
         singles = values.astype(np.float32)
     size = np.abs(singles)

@@ -84,16 +84,23 @@ class Problem(Facts):
 
     @classmethod
     @abc.abstractmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Return rewards computed elementwise from two random words (uint32) and the parameters."""
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: Any) -> jax.Array:
+        """Return rewards computed elementwise from two random words (uint32) and the arrays of the parameters."""
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, *parameters: Any) -> jax.Array:
         """Return the log density of float32 rewards, elementwise, up to a constant.
 
         Families with `scored` parameters define it.
         """
         raise NotImplementedError
+
+    @property
+    def mean(self) -> jax.Array:
+        """Return the expected reward of each arm, float32 `(K, …)`: a parameter, or what a family computes."""
+        if not self.mean_is:
+            raise TypeError(f"{type(self).__name__} has neither a property mean nor a parameter mean_is")
+        return getattr(self, self.mean_is)
 
     @property
     def arms(self) -> int:

@@ -16,7 +16,7 @@ from jaxbandits.random.gamma_draws import beta, gamma
 from jaxbandits.random.streams import ARMS
 from jaxbandits.random.threefry import block, normal
 
-__all__ = ["BetaPosterior", "NormalPosterior"]
+__all__ = ["BetaPosterior", "BoundedPosterior", "NormalPosterior"]
 
 #: Means and variances of rewards in [0, 1] are drawn inside these limits, where the Beta law has float32 parameters.
 _EDGE, _NARROWEST, _WIDEST = 1e-4, 1e-6, 0.98
@@ -83,50 +83,32 @@ class BetaPosterior(_Posterior):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class NormalPosterior(_Posterior):
-    """Rewards of which mean and variance are drawn from a normal-inverse-gamma law, float32 `(K,)` each.
+    """Normal rewards whose mean and variance are drawn from a normal-inverse-gamma law, float32 `(K,)` each.
 
     The variance is `freedom` `spread` over a chi-square draw of `freedom` degrees. The mean is normal about `center`,
-    with that variance over `weight`. Rewards are normal, or `bounded`: of a Beta law in [0, 1] with this mean and
-    variance, as far as there is one.
+    with that variance over `weight`.
     """
+
+    normal = True
 
     center: jax.Array
     weight: jax.Array
     freedom: jax.Array
     spread: jax.Array
-    bounded_rewards: bool = False
     parameters: ClassVar[tuple[str, ...]] = ("center", "weight", "freedom", "spread")
-    choices = ("bounded_rewards",)
-
-    @property
-    def in_interval(self) -> bool:  # type: ignore[override]
-        """Whether rewards lie in [0, 1]."""
-        return self.bounded_rewards
-
-    @property
-    def normal(self) -> bool:  # type: ignore[override]
-        """Whether rewards are normal."""
-        return not self.bounded_rewards
-
-    @property
-    def sub_gaussian(self) -> bool:  # type: ignore[override]
-        """Whether theorems for sub-Gaussian rewards hold: the range is known if rewards are bounded."""
-        return self.bounded_rewards
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0 for rewards in [0, 1]."""
-        return 0.0 if self.bounded_rewards else -float("inf")
 
     @property
     def reward_range(self) -> jax.Array:
-        """Return 1, or of normal rewards twice the largest standard deviation that is expected."""
-        if self.bounded_rewards:
-            return jnp.ones((), jnp.float32)
+        """Return twice the largest standard deviation that is expected."""
         return 2 * jnp.sqrt(arms.largest(jnp.asarray(self.spread)))
 
     def realised(self, key: jax.Array) -> Problem:
         """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
+        mean, variance = self._drawn_moments(key)
+        return Gaussian(mean, jnp.sqrt(variance), **self._shared(mean))
+
+    def _drawn_moments(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return means and variances, float32 `(K, …)`."""
         shape = (self.arms, *key.shape)
         center, weight, freedom, spread = (
             jnp.broadcast_to(each, shape) for each in (self.center, self.weight, self.freedom, self.spread)
@@ -134,9 +116,27 @@ class NormalPosterior(_Posterior):
         half = freedom / 2
         size, power = gamma(self._words(key, 0), half)
         variance = no_fma(spread * half) / no_fma(size * exp(power))
-        mean = center + no_fma(jnp.sqrt(variance / weight) * normal(self._words(key, 1)))
-        if not self.bounded_rewards:
-            return Gaussian(mean, jnp.sqrt(variance), **self._shared(mean))
+        return center + no_fma(jnp.sqrt(variance / weight) * normal(self._words(key, 1))), variance
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class BoundedPosterior(NormalPosterior):
+    """Rewards of a Beta law in [0, 1] with mean and variance of a `NormalPosterior`, as far as there is one."""
+
+    normal = False
+    in_interval = True
+    sub_gaussian = True
+    lowest_reward = 0.0
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """Return 1."""
+        return jnp.ones((), jnp.float32)
+
+    def realised(self, key: jax.Array) -> Problem:
+        """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
+        mean, variance = self._drawn_moments(key)
         mean = fast_min(fast_max(mean, jnp.float32(_EDGE)), jnp.float32(1 - _EDGE))
         most = no_fma(mean * (1 - mean))
         variance = fast_min(fast_max(variance, jnp.float32(_NARROWEST)), jnp.float32(_WIDEST) * most)

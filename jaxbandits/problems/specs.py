@@ -60,7 +60,8 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
                 raise UsageError(f"the problem {made.name} has axes, so it must not have {key}")
         return made
     if "padded" in further:
-        made = _padded(made, further["padded"])
+        arms = made.arms // made.bandits
+        made = made.padded(whole("padded", further["padded"], arms, bound="the number of arms"))
     return dataclasses.replace(made, name=str(further["label"])) if "label" in further else made
 
 
@@ -76,11 +77,6 @@ def _by_name(table: dict[str, object], label: object) -> Problem | ProblemFamily
     if label is not None and "name" in known:
         arguments["name"] = value_of(label)
     return _construct(name, [], arguments)
-
-
-def _padded(problem: Problem, count: object) -> Problem:
-    arms = problem.arms // problem.bandits
-    return problem.padded(whole("padded", count, arms, bound="the number of arms"))
 
 
 def _check_content(made: Problem | ProblemFamily, wanted: object) -> None:
@@ -114,8 +110,7 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     arguments = inspect.signature(make).parameters if make else {}
     takes_path = bool(arguments) and is_text(next(iter(arguments.values())).annotation)
     if spec.strip().lower().endswith((".csv", ".csv.gz")) and not takes_path:
-        problem: Problem | ProblemFamily = REGISTRY["csv"](spec.strip())
-        return problem
+        return REGISTRY["csv"](spec.strip())
     return _construct(name, *arguments_of(rest, spec, arguments))
 
 
@@ -135,10 +130,9 @@ def _construct(name: str, positional: list[Any], named: dict[str, object]) -> Pr
     elif len(positional) == 2 and len(np.ravel(positional[1])) == 1:
         positional[1] = float(np.ravel(positional[1])[0])  # gaussian:0.5,0.4;1
     try:
-        problem: Problem | ProblemFamily = make(*positional, **named)
+        return make(*positional, **named)
     except TypeError as error:
         raise UsageError(f"problem {normal}: {error}") from None
-    return problem
 
 
 def _normal(name: str) -> str:

@@ -29,14 +29,7 @@ def is_checked(problem: Any) -> bool:
 
 
 def check_parameters(problem: Any) -> None:
-    """Check that float32 holds a problem's parameters and prices.
-
-    Args:
-        problem: leaves `(K, …)`, with values.
-
-    Raises:
-        UsageError: it does not; the message names the parameter, the arm and the value.
-    """
+    """Refuse a problem, of leaves `(K, …)`, whose parameters and prices float32 does not hold."""
     owner = type(problem).__name__
     given = {name: getattr(problem, name) for name in problem.parameters}
     if problem.costs is not None and problem.costs.price is not None:

@@ -44,7 +44,7 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
     """Name the smallest and the largest cell, and where they are."""
-    mean = known[value if value == "failure" else f"{value}_mean"]
+    mean = known[parts(value)[0]]
     show = _show(known, value)
 
     def cell(flat: int) -> str:
@@ -65,7 +65,7 @@ def of_quantiles(known: xr.Dataset, y: str) -> str:
     ratio = ratio[np.isfinite(ratio)]
     if not ratio.size:
         return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
-    low, high = (f"{r:.2g}" if r < 10 else f"{r:,.0f}" for r in (ratio.min(), ratio.max()))
+    low, high = (formatting.fold(r) for r in (ratio.min(), ratio.max()))
     times = low if low == high else f"{low} to {high}"
     return (
         f"{_of(known)}the slowest tenth of runs needs at least {times} times the {style.label(known, y)} of the fastest"
@@ -85,7 +85,7 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
     """Name the lowest and the highest bar."""
-    centre = known[y if y == "failure" else f"{y}_mean"]
+    centre = known[parts(y)[0]]
     show = _show(known, y)
     names = [formatting.text(v).replace("\n", " ") for v in values_of(known, x)]
     low, high = int(np.nanargmin(centre.values)), int(np.nanargmax(centre.values))

@@ -7,7 +7,7 @@ import xarray as xr
 
 from jaxbandits.io.spec_axes import tables_of
 
-__all__ = ["declared", "label", "symbol"]
+__all__ = ["declared", "label", "mean_label", "symbol"]
 
 #: Dimensions and metrics of every Dataset.
 _OF_EVERY_RUN = {
@@ -50,6 +50,11 @@ def label(ds: xr.Dataset, name: str) -> str:
     if f"{name}_mean" in ds and "label" in ds[f"{name}_mean"].attrs:  # a summary's, in other units
         return str(ds[f"{name}_mean"].attrs["label"])
     return _OF_EVERY_RUN.get(name) or declared(ds, name) or name.replace("_", " ")
+
+
+def mean_label(ds: xr.Dataset, name: str) -> str:
+    """Return the label of the mean of a metric, or of the failure rate."""
+    return label(ds, name) if name == "failure" else f"mean {label(ds, name)}"
 
 
 def declared(ds: xr.Dataset, name: str) -> str | None:

@@ -10,7 +10,6 @@ from jaxbandits.report.repeated_cells import without_repeated_axes
 from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
 
 __all__ = [
-    "axes_of",
     "check_lines",
     "check_some",
     "choose",
@@ -48,11 +47,8 @@ def usable(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
         if not size and name != "seed":
             raise UsageError(f"there is nothing to draw: the selection has no value of {name}")
     ds = summary(ds) if is_moments(ds) else ds
-    return without_repeated_axes(ds, _grid(ds), places) if is_summary(ds) or _has_runs(ds) else ds
-
-
-def _has_runs(ds: object) -> bool:
-    return isinstance(ds, xr.Dataset) and "pulls" in ds
+    known = is_summary(ds) or (isinstance(ds, xr.Dataset) and "pulls" in ds)
+    return without_repeated_axes(ds, _grid(ds), places) if known else ds
 
 
 def _grid(ds: xr.Dataset) -> list[str]:
@@ -73,11 +69,7 @@ def laid_out(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
 
 
 def check_some(name: str, values: np.ndarray) -> None:
-    """Check that a metric is a finite number somewhere.
-
-    Raises:
-        UsageError: it is nowhere.
-    """
+    """Refuse a metric that is nowhere a finite number."""
     if not np.any(np.isfinite(values)):
         raise UsageError(f"there is nothing to draw: {name} is nowhere a finite number")
 
@@ -85,11 +77,6 @@ def check_some(name: str, values: np.ndarray) -> None:
 def unknown_variable(kind: str, name: str, known: Sequence[str]) -> UsageError:
     """Return the error for a variable beside the metrics, which theory may have."""
     return UsageError(f"{unknown_name(kind, name, known)}; what theory says is added by jb.with_theory(ds, {name!r})")
-
-
-def axes_of(ds: xr.Dataset) -> list[str]:
-    """Return the grid's dimensions that have more than one value."""
-    return [name for name in _grid(ds) if ds.sizes[name] > 1]
 
 
 def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
@@ -106,8 +93,8 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     Raises:
         UsageError: no such dimension, one dimension in two places, none left for a place, or one without a place.
     """
-    every = axes_of(ds)
     allowed = _grid(ds)
+    every = [name for name in allowed if ds.sizes[name] > 1]
     for name in wanted.values():
         if name is not None and name not in allowed:
             if not allowed:
@@ -148,11 +135,7 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
 
 
 def check_lines(name: str, count: int, *, numbers: bool) -> None:
-    """Check that the lines of a picture can be distinguished.
-
-    Raises:
-        UsageError: they are too many.
-    """
+    """Refuse more lines than can be distinguished in a picture."""
     most = _MOST_NUMBERS if numbers else _MOST_LINES
     if count > most:
         raise UsageError(f"{count} values of {name} are too many to distinguish: choose at most {most}")
@@ -198,8 +181,7 @@ def values_of(ds: xr.Dataset, name: str | None) -> Sequence[object]:
     """Return the coordinate's values as Python's own; `[None]` for no dimension."""
     if name is None:
         return [None]
-    values: list[object] = ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
-    return values
+    return ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
 
 
 def numeric(ds: xr.Dataset, name: str) -> bool:

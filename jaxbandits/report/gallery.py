@@ -59,15 +59,7 @@ class Exhibit:
 
 
 def exhibit(out: Path, name: str, picture: Figure, numbers: Any, **caption: Any) -> Exhibit:
-    """Write a figure and its numbers into a folder.
-
-    Args:
-        out: the folder.
-        name: stem of the files.
-        picture: the figure.
-        numbers: a tidy pandas DataFrame, written as CSV.
-        **caption: the other fields of `Exhibit`.
-    """
+    """Write a figure and its numbers, a tidy DataFrame, into a folder; `caption` has the other fields of `Exhibit`."""
     shown = Exhibit(name=name, picture=out / f"{name}.png", numbers=out / f"{name}.csv", **caption)
     picture.savefig(shown.picture)
     numbers.to_csv(shown.numbers, index=False, float_format="%.6g", encoding="utf-8")
@@ -92,6 +84,11 @@ def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], co
         f"jaxbandits {version}, JAX {jax.__version__}, Python {platform.python_version()}, {_device()}; "
         f"{_duration(seconds)} in all, {day}."
     )
+    links = sections = ""
+    for title, exhibits in groups:
+        names = " ".join(f'<a href="#{escape(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
+        links += f"<p>{escape(title)}<br/>{names}</p>\n"
+        sections += f"<section>\n<h2>{escape(title)}</h2>\n{''.join(map(_article, exhibits))}</section>\n"
     page = out / "index.html"
     page.write_text(
         "<!DOCTYPE html>\n"
@@ -100,20 +97,10 @@ def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], co
         f"<title>jaxbandits: figures</title>\n<style>{_CSS}</style>\n</head>\n<body>\n"
         f'<h1>Figures</h1>\n<p class="run">Made by <code>{escape(command)}</code>. {escape(run)} '
         "Bands and whiskers are 95% intervals: Student's t for means, Clopper-Pearson for probabilities.</p>\n"
-        f"<nav>{''.join(_links(*group) for group in groups)}</nav>\n"
-        f"{''.join(_group(*group) for group in groups)}</body>\n</html>\n",
+        f"<nav>{links}</nav>\n{sections}</body>\n</html>\n",
         encoding="utf-8",
     )
     return page
-
-
-def _links(title: str, exhibits: Sequence[Exhibit]) -> str:
-    links = " ".join(f'<a href="#{_quoted(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
-    return f"<p>{escape(title)}<br/>{links}</p>\n"
-
-
-def _group(title: str, exhibits: Sequence[Exhibit]) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{''.join(map(_article, exhibits))}</section>\n"
 
 
 def _article(shown: Exhibit) -> str:
@@ -125,11 +112,11 @@ def _article(shown: Exhibit) -> str:
         *(("Note", text) for text in shown.notes),
     ]
     caption = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>\n" for term, text in entries)
-    file, image = _quoted(shown.numbers.name), _quoted(shown.picture.name)
+    file, image = escape(shown.numbers.name), escape(shown.picture.name)
     # On a phone a picture is 640 pixels wide, not less, and is scrolled: its smallest texts are 9 pixels high then.
     return (
-        f'<article id="{_quoted(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
-        f'<div class="scroll"><a href="{image}"><img src="{image}" alt="{_quoted(shown.alt)}"/></a></div>\n'
+        f'<article id="{escape(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
+        f'<div class="scroll"><a href="{image}"><img src="{image}" alt="{escape(shown.alt)}"/></a></div>\n'
         '<p class="hint">Wider than the screen: scroll it, or tap it for its full size.</p>\n'
         f"<figcaption><dl>\n{caption}</dl></figcaption>\n</figure>\n"
         f'<p><a href="{file}" download="{file}">Numbers as CSV</a></p>\n'
@@ -143,10 +130,6 @@ def _html_table(file: Path) -> str:
     heads = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for _, row in table.rows)
     return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
-
-
-def _quoted(text: str) -> str:
-    return escape(text, quote=True)
 
 
 def _device() -> str:

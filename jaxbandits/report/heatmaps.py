@@ -21,7 +21,7 @@ from jaxbandits.report.dimensions import (
     usable,
     values_of,
 )
-from jaxbandits.report.summary_names import ENDINGS
+from jaxbandits.report.summaries import ENDINGS
 from jaxbandits.report.user_settings import in_style, setting
 
 __all__ = ["bars", "phase"]
@@ -109,7 +109,7 @@ def phase(
         at = [np.arange(size) + 0.5 for size in stopped.shape]
         axes.contourf(at[1], at[0], stopped, [0.5, 1], colors="none", hatches=["//"])
     lines = "" if contours is None else f"\ndashed: {_contours(axes, known, contours, (x, y), labelled=dense)}"
-    what = looks.label(ds, value) if value == "failure" else f"mean {looks.label(ds, value)}"
+    what = looks.mean_label(ds, value)
     # In a figure of the user's own beside the axes, which keep their size.
     new: dict[str, object] = {"ax": axes, "pad": 0.015, "aspect": 25}
     bar = picture.colorbar(mesh, **(new if ax is None else {"cax": axes.inset_axes((1.02, 0, 0.03, 1))}))

@@ -6,9 +6,10 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import ArrayLike
 
+from jaxbandits.checks import INSIDE_UNIT, number
 from jaxbandits.errors import UsageError
 
-__all__ = ["check_level", "clopper_pearson", "least_change", "student_half_width"]
+__all__ = ["clopper_pearson", "least_change", "student_half_width"]
 
 
 def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -26,7 +27,7 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
         UsageError: counts or a level outside their ranges.
     """
     k, n = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(runs, np.float64))
-    check_level(level)
+    number("level", level, INSIDE_UNIT)
     if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
         raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
     tail = (1 - level) / 2
@@ -35,16 +36,6 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
     low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
     high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
     return low, high
-
-
-def check_level(level: float) -> None:
-    """Check the level of an interval.
-
-    Raises:
-        UsageError: it is outside (0, 1).
-    """
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie strictly between 0 and 1, got {level:g}")
 
 
 def student_half_width(sd: Any, number: Any, tail: float) -> Any:

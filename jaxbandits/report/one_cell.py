@@ -14,11 +14,7 @@ class Dataset(xr.Dataset):
     __slots__ = ()
 
     def to_dataframe(self, dim_order: Sequence[Hashable] | None = None) -> Any:
-        """Return a pandas DataFrame, of one row where there is no dimension.
-
-        Args:
-            dim_order: as xarray has it.
-        """
+        """Return a pandas DataFrame, of one row where there is no dimension; `dim_order` is as xarray has it."""
         return xr.Dataset.to_dataframe(self if self.sizes else self.expand_dims("cell"), dim_order)
 
 

@@ -90,12 +90,7 @@ def mean_ratio(first: Array, second: Array, tail: float) -> Interval:
 
 
 def discordant(first: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Return the numbers of complete pairs, of pairs with only `first` true, and with only `second` true.
-
-    Args:
-        first: 0, 1 or NaN.
-        second: 0, 1 or NaN.
-    """
+    """Return the numbers of complete pairs, of those with only `first` true, and of those with only `second` true."""
     there = ~np.isnan(first + second)
     return there.sum(-1), ((first > second) & there).sum(-1), ((first < second) & there).sum(-1)
 
@@ -132,28 +127,17 @@ def score_interval(only_first: Array, only_second: Array, number: Array, tail: f
 
 
 def proportion_difference(first: Array, second: Array, tail: float) -> Interval:
-    """Return the difference of paired proportions, with the score interval of Tango (1998).
-
-    Args:
-        first: 0, 1 or NaN.
-        second: 0, 1 or NaN.
-        tail: probability on each side.
-    """
+    """Return the difference of paired proportions, of 0 and 1, with the score interval of Tango (1998)."""
     number, only_first, only_second = discordant(first, second)
     some = np.where(number > 0, number, np.nan)
     return Interval((only_first - only_second) / some, *score_interval(only_first, only_second, some, tail))
 
 
 def wide_proportion_difference(first: Array, second: Array, tail: float) -> Interval:
-    """Return the difference of paired proportions, with the adjusted Wald interval of Bonett and Price (2012).
+    """Return the difference of paired proportions, of 0 and 1, with adjusted Wald intervals (Bonett, Price 2012).
 
     It is Wald's interval after one pair is added to each of the two counts of discordant pairs. It is wider than the
     score interval where these are few, so that a bound on one side alone seldom errs too often.
-
-    Args:
-        first: 0, 1 or NaN.
-        second: 0, 1 or NaN.
-        tail: probability on each side.
     """
     number, only_first, only_second = discordant(first, second)
     some = np.where(number > 0, number, np.nan)
@@ -163,13 +147,7 @@ def wide_proportion_difference(first: Array, second: Array, tail: float) -> Inte
 
 
 def proportion_ratio(first: Array, second: Array, tail: float) -> Interval:
-    """Return the ratio of paired proportions, with the hybrid Wilson interval of Bonett and Price (2006).
-
-    Args:
-        first: 0, 1 or NaN.
-        second: 0, 1 or NaN.
-        tail: probability on each side.
-    """
+    """Return the ratio of paired proportions, of 0 and 1, with hybrid Wilson intervals (Bonett, Price 2006)."""
     number, only_first, only_second = discordant(first, second)
     both = (first + second == 2).sum(-1)
     x, y, any_true = both + only_first, both + only_second, both + only_first + only_second

@@ -10,7 +10,6 @@ import xarray as xr
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.dimensions import values_of
-from jaxbandits.report.intervals import check_level
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
 
@@ -52,7 +51,7 @@ def labelled(ds: object, value: str, along: str, level: float) -> Labelled:
         UsageError: not runs, an unknown dimension or variable, a single label, two equal ones, runs that are not
             paired, or a level outside (0, 1).
     """
-    check_level(level)
+    checks.number("level", level, checks.INSIDE_UNIT)
     ds = joined(ds, along)
     runs = runs_of(ds, value)
     dims = [str(name) for name in runs.values.dims[:-1]]
@@ -139,11 +138,7 @@ def joined(ds: Any, along: str) -> xr.Dataset:
 
 
 def place_of(label: Any, labels: Sequence[Any], along: str) -> int:
-    """Return where a label is; a number may differ by rounding, as 0.1 in float32 does.
-
-    Raises:
-        UsageError: it is not there.
-    """
+    """Return where a label is, or refuse it; a number may differ by rounding, as 0.1 in float32 does."""
     for place, one in enumerate(labels):
         close = checks.is_number(label) and checks.is_number(one) and np.isclose(label, one, rtol=1e-6, atol=0)
         if close or (type(one) is type(label) and one == label):
@@ -152,12 +147,7 @@ def place_of(label: Any, labels: Sequence[Any], along: str) -> int:
 
 
 def seeds_left_out(values: xr.DataArray, complete: xr.DataArray) -> str | None:
-    """Return which seeds are left out of some cell, in words; None where all are used.
-
-    Args:
-        values: with the dimension `seed`.
-        complete: bool, the seeds that are used, with the dimension `seed`.
-    """
+    """Return which seeds are not `complete` in some cell, in words; None where all are."""
     places = np.flatnonzero(~complete.all([name for name in complete.dims if name != "seed"]).values)
     if not len(places):
         return None

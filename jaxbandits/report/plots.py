@@ -26,12 +26,5 @@ __all__ = ["KINDS", "bars", "curve", "distribution", "phase", "profile", "quanti
 
 #: Names on the command line. Every kind takes a Dataset and separate keywords.
 KINDS: dict[str, Callable[..., Figure]] = {
-    "curve": curve,
-    "phase": phase,
-    "quantiles": quantiles,
-    "distribution": distribution,
-    "bars": bars,
-    "profile": profile,
-    "ratios": ratios,
-    "tuning": tuning,
+    draw.__name__: draw for draw in (curve, phase, quantiles, distribution, bars, profile, ratios, tuning)
 }

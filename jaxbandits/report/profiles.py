@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
-from jaxbandits.report.dimensions import check_lines, metric, summarised, usable, values_of
-from jaxbandits.report.rule_ratios import distinct_cells, ratios_to_best
+from jaxbandits.report.dimensions import check_lines, metric, parts, summarised, usable, values_of
+from jaxbandits.report.repeated_cells import repeats
+from jaxbandits.report.rule_ratios import ratios_to_best
 from jaxbandits.report.user_settings import in_style
 
 __all__ = ["profile"]
@@ -71,12 +72,12 @@ def profile(
     cells = [name for name in dims if name != hue]
     found = ratios_to_best(known, y, hue, delta)
     judged = ~found.unjudged.transpose(hue, ...).values.reshape(known.sizes[hue], -1).all(axis=1)
-    distinct = distinct_cells(known.isel({hue: judged}), cells, hue).values.ravel()
+    distinct = ~repeats(known.isel({hue: judged}), cells).values.ravel()
     solved = found.ratio.where(found.solves).transpose(hue, *cells).values.reshape(known.sizes[hue], -1)
     ratios = np.where(np.isnan(solved), np.inf, solved)[:, distinct]
     if not np.isfinite(ratios).any():
         raise UsageError(f"there is nothing to draw: no rule solves one of the {ratios.shape[1]} cells")
-    if zero := int((known[_mean(y)].where(found.solves).min(hue).values.ravel()[distinct] == 0).sum()):
+    if zero := int((known[parts(y)[0]].where(found.solves).min(hue).values.ravel()[distinct] == 0).sum()):
         raise UsageError(
             f"the best {looks.label(ds, y)} is 0 in {zero} of {ratios.shape[1]} cells: there is no ratio to 0"
         )
@@ -101,7 +102,7 @@ def profile(
         axes.plot([], [], linestyle="", label=f"left out, without a delta: {', '.join(left_out)}")
     axes.set_xlim(ends[0], ends[1])
     axes.set_ylim(0, 1.03)
-    what = looks.label(ds, y) if y == "failure" else f"mean {looks.label(ds, y)}"
+    what = looks.mean_label(ds, y)
     if title is None:
         wins = (ratios == 1).sum(axis=1)
         most = int(wins.argmax())
@@ -114,7 +115,3 @@ def profile(
         f"{looks.label(ds, hue)}: cells solved",
     )
     return picture
-
-
-def _mean(y: str) -> str:
-    return y if y == "failure" else f"{y}_mean"

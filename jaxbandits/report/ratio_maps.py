@@ -100,7 +100,7 @@ def ratios(
         _name(axes, rows, columns, cell)
         if panel is not None:
             looks.head(axes, known, panel, i, cell * len(columns))
-    what = looks.label(ds, value) if value == "failure" else f"mean {looks.label(ds, value)}"
+    what = looks.mean_label(ds, value)
     if title is None and (ax is None or several == 1):
         title = _said(known, found, y, what)
     looks.finish(panels[0], title, looks.label(ds, x), looks.label(ds, y), others=panels[1:])

@@ -63,7 +63,7 @@ def repeats(ds: xr.Dataset | xr.DataArray, dims: list[str], attrs: dict[str, Any
 
     Args:
         ds: a Dataset of runs, a summary, or one of their variables.
-        dims: the dimensions of the grid.
+        dims: the dimensions of the grid; without that of the rules, a cell repeats another if it does for all rules.
         attrs: as for `specification_of`.
 
     Returns:
@@ -73,28 +73,18 @@ def repeats(ds: xr.Dataset | xr.DataArray, dims: list[str], attrs: dict[str, Any
     for name in dims:
         if name not in KINDS:
             later = xr.DataArray(np.arange(ds.sizes[name]) > 0, dims=name)
-            found = found | (later & ~has_axis(ds, name, attrs).drop_vars(KINDS, errors="ignore"))
+            own = has_axis(ds, name, attrs).drop_vars(KINDS, errors="ignore")
+            found = found | (later & ~own.any([kind for kind in own.dims if kind not in dims]))
     return found.transpose(*dims)
 
 
 def count_distinct(counts: xr.DataArray, attrs: dict[str, Any]) -> int:
-    """Return the sum of a number over the cells that repeat no other.
-
-    Args:
-        counts: a number of each cell.
-        attrs: attributes of the Dataset, with its specification.
-    """
+    """Return the sum of a number of each cell over those that repeat no other; `attrs` are the Dataset's."""
     once = ~repeats(counts, [str(name) for name in counts.dims], attrs).values
     return int(counts.values[once].sum())
 
 
 def without_repeated_axes(ds: xr.Dataset, dims: list[str], kept: tuple[str | None, ...] = ()) -> xr.Dataset:
-    """Return a Dataset without the axes along which all of its cells repeat their runs.
-
-    Args:
-        ds: runs or their summary.
-        dims: the dimensions of the grid.
-        kept: names of axes that stay.
-    """
+    """Return runs or a summary without the axes along which all cells repeat their runs; those `kept` stay."""
     unowned = [name for name in dims if name not in (*KINDS, *kept) and not has_axis(ds, name).any()]
     return ds.isel(dict.fromkeys(unowned, 0), drop=True) if unowned else ds

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from jaxbandits.checks import INSIDE_UNIT, number
 from jaxbandits.errors import UsageError
 from jaxbandits.report.best_candidates import find_best
 from jaxbandits.report.dimensions import parts
-from jaxbandits.report.repeated_cells import has_axis, specification_of
+from jaxbandits.report.repeated_cells import specification_of
 from jaxbandits.report.summaries import GROWING
 
-__all__ = ["Ratios", "distinct_cells", "ratios_to_best", "within_noise"]
+__all__ = ["Ratios", "ratios_to_best", "within_noise"]
 
 
 class Ratios(NamedTuple):
@@ -42,8 +43,8 @@ def ratios_to_best(known: xr.Dataset, value: str, along: str, delta: float | Non
     """
     if value == "reward":
         raise UsageError("a ratio to the best needs a value of which the smallest is the best: draw regret, not reward")
-    if delta is not None and not (isinstance(delta, int | float) and 0 < delta < 1):
-        raise UsageError(f"delta must lie strictly between 0 and 1, got {delta!r}")
+    if delta is not None:
+        number("delta", delta, INSIDE_UNIT)
     mean = known[parts(value)[0]].astype(float)
     nothing = xr.zeros_like(mean, bool).drop_attrs()
     at_least = fails = unjudged = nothing
@@ -94,24 +95,6 @@ def _allowed(known: xr.Dataset, entry: Any) -> xr.DataArray:
     by_label = dict(zip(entry.get("labels") or entry["axis"], entry["axis"], strict=True))
     shown = [float(by_label.get(one, np.nan)) for one in np.ravel(known[name].values).tolist()]
     return xr.DataArray(shown, dims=[name]) if name in known.dims else xr.DataArray(shown[0])
-
-
-def distinct_cells(known: xr.Dataset, dims: list[str], along: str) -> xr.DataArray:
-    """Return which cells differ from all earlier ones in some rule, bool over `dims`.
-
-    Along an axis that neither the problem nor any rule has, all runs are repeated.
-
-    Args:
-        known: a summary.
-        dims: the dimensions of the grid without that of the rules.
-        along: the dimension of the rules.
-    """
-    found = xr.DataArray(np.ones([known.sizes[name] for name in dims], bool), dims=dims)
-    for name in dims:
-        own = has_axis(known, name)
-        own = own.drop_vars(list(own.coords)).any([one for one in own.dims if one == along])
-        found = found & (own | xr.DataArray(np.arange(known.sizes[name]) == 0, dims=name))
-    return found.transpose(*dims)
 
 
 def within_noise(ds: xr.Dataset, value: str, along: str, solves: xr.DataArray) -> xr.DataArray | None:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError
-from jaxbandits.report.intervals import check_level, student_half_width
+from jaxbandits.report.intervals import student_half_width
 from jaxbandits.report.paired_intervals import discordant, moments, score_interval
 from jaxbandits.report.pairing import labelled, place_of, runs_of
 
@@ -52,7 +52,7 @@ def seeds_needed(
         >>> jb.seeds_needed(ds, "pulls", 0.5, along="algorithm", to="lucb").values
         array([18.])
     """
-    check_level(level)
+    checks.number("level", level, checks.INSIDE_UNIT)
     half_width = float(checks.number("half_width", half_width, checks.POSITIVE))
     tail = (1 - level) / 2
     if along is None:

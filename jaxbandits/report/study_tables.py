@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from jaxbandits.checks import INSIDE_UNIT, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import formatting
 from jaxbandits.report.best_candidates import find_best
 from jaxbandits.report.dimensions import metric, parts, values_of
-from jaxbandits.report.intervals import check_level
 from jaxbandits.report.pairing import joined
 from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.rounded_cells import rounded_cell
@@ -91,7 +91,7 @@ def table(
 
 
 def _studied(ds: Any, rows: Any, columns: Any, value: Any, level: float, best: str | None) -> _Study:
-    check_level(level)
+    number("level", level, INSIDE_UNIT)
     if isinstance(ds, Mapping) and not isinstance(ds, xr.Dataset):
         ds = joined(ds, best or _USUAL)
     known = ds if is_summary(ds) else summary(ds, level)

@@ -9,7 +9,7 @@ from matplotlib.container import BarContainer
 from matplotlib.font_manager import FontProperties
 
 from jaxbandits.report import formatting
-from jaxbandits.report.axis_labels import label, symbol
+from jaxbandits.report.axis_labels import label, mean_label, symbol
 from jaxbandits.report.axis_scales import NARROW, is_narrow, set_scale, spans_decades, spread_by_factors, tick_texts
 from jaxbandits.report.dimensions import values_of
 from jaxbandits.report.new_pictures import INK, Picture, Place, new_panels, new_picture, rows_and_columns
@@ -26,6 +26,7 @@ __all__ = [
     "is_narrow",
     "label",
     "line_look",
+    "mean_label",
     "new_panels",
     "new_picture",
     "note_below",

@@ -4,6 +4,7 @@ Intervals are two-sided. Means have Student's t interval, probabilities the exac
 """
 
 import warnings
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,19 @@ from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
-    "FLAGS", "GROWING", "LIMITED", "PER_ARM", "QUANTILES", "Reduced", "Statistics", "check_runs", "is_moments",
-    "is_summary", "metrics", "summary", "summary_of",
+    "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "QUANTILES", "Reduced", "Statistics", "check_runs",
+    "is_moments", "is_summary", "metrics", "summary", "summary_of", "variables_of",
 ]  # fmt: skip
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
+#: The endings of the names of a metric's variables in a summary or in moments.
+ENDINGS = tuple(f"_{part}" for part in ("mean", "low", "high", "sd", "variance", "number", *QUANTILES))
+#: Variables that belong to no single metric, and the dimension that quantiles have while they are computed.
+_OF_ALL = (
+    "failure", "failure_low", "failure_high", "errors", "unanswered", "runs", "censored", "stalled", "at_least",
+    "stopped_early", "quantile",
+)  # fmt: skip
 #: Not metrics: verdicts, and a mark.
 FLAGS = frozenset({"correct", "status", "wrong_size"})
 #: Metrics that only grow in a run: where runs were truncated, their means are lower bounds.
@@ -107,12 +115,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
 
 def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
-    """Return a summary, as `summary` does.
-
-    Args:
-        reduced: the reduced runs.
-        level: level of the intervals.
-    """
+    """Return the summary of reduced runs, as `summary` does."""
     censored, errors = reduced.censored, reduced.errors
     runs = (xr.zeros_like(censored) + reduced.runs).astype(np.int64)
     results: dict[str, xr.DataArray] = {}
@@ -180,6 +183,11 @@ def _of_moments(ds: xr.Dataset) -> Reduced:
 def is_summary(ds: xr.Dataset) -> bool:
     """Return whether this is a result of `summary`."""
     return isinstance(ds, xr.Dataset) and "seed" not in ds.dims and {"runs", "censored"} <= set(ds.data_vars)
+
+
+def variables_of(metrics: Iterable[str]) -> list[str]:
+    """Return the names that variables may have in a summary, or in moments, of metrics with these names."""
+    return [*_OF_ALL, *(metric + ending for metric in metrics for ending in ENDINGS)]
 
 
 def metrics(ds: xr.Dataset) -> list[str]:

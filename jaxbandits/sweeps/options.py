@@ -9,7 +9,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import POSITIVE, as_single, number, whole
 from jaxbandits.engine.binding import why_not_anytime
 from jaxbandits.errors import UsageError, about
-from jaxbandits.report.summary_names import variables_of
+from jaxbandits.report.summaries import variables_of
 from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.sweeps.metrics import METRICS

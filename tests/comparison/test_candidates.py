@@ -1,6 +1,7 @@
 """`compare`: which algorithms are suitable, that the numbers are those of single simulations, and honest advice."""
 
 import dataclasses
+import itertools
 import json
 from typing import Any
 
@@ -18,7 +19,7 @@ from jaxbandits.comparison import run_rows as comparing
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.result import Comparison
-from jaxbandits.comparison.run_rows import compare, comparisons
+from jaxbandits.comparison.run_rows import compare
 
 MEANS = [0.7, 0.5, 0.4]
 #: The algorithms of which it is said here when they are candidates.
@@ -206,15 +207,21 @@ def test_nothing_is_both_left_out_and_in_a_table(monkeypatch):
         assert found.missing == []
 
 
+def stop_at_row(monkeypatch, number, error):
+    """Let `compare` raise an error in place of its row with a number, from 0."""
+    run, rows = comparing._Runner.__call__, itertools.count()
+
+    def stopped(runner, *arguments):
+        if next(rows) == number:
+            raise error
+        return run(runner, *arguments)
+
+    monkeypatch.setattr(comparing._Runner, "__call__", stopped)
+
+
 @pytest.mark.usefixtures("few")
 def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
-    def interrupted(*arguments, **options):
-        rows = comparisons(*arguments, **options)
-        yield next(rows)
-        yield next(rows)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(comparing, "comparisons", interrupted)
+    stop_at_row(monkeypatch, 2, KeyboardInterrupt())
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
     assert main(command) == 130
     captured = capsys.readouterr()
@@ -543,11 +550,7 @@ def test_heavy_tails_leave_out_what_needs_a_range():
 
 
 def test_an_error_in_one_row_keeps_the_finished_ones(capsys, monkeypatch):
-    def failing(*arguments, **options):
-        yield next(comparisons(*arguments, **options))
-        raise jb.UsageError("this row cannot be run")
-
-    monkeypatch.setattr(comparing, "comparisons", failing)
+    stop_at_row(monkeypatch, 1, jb.UsageError("this row cannot be run"))
     assert main(["compare", "--means", "0.7,0.5", "--budget", "20", "--seeds", "10", "--no-progress"]) == 2
     told = capsys.readouterr()
     assert "PRELIMINARY" in told.out

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from jaxbandits.counts.marginals import BetaMarginals, StudentMarginals, chances
+from jaxbandits.counts.marginals import beta_marginals, chances, student_marginals
 
 
 def better(a, b, c, d):
@@ -16,7 +16,7 @@ def better(a, b, c, d):
 
 @pytest.mark.parametrize("laws", [(3, 4, 5, 2), (61, 2941, 71, 2936), (2, 2, 900, 300), (1, 1, 40, 2000)])
 def test_two_coins(laws):
-    found = chances(BetaMarginals(np.float64(laws[::2]), np.float64(laws[1::2])), 0.0)
+    found = chances(beta_marginals(np.float64(laws[::2]), np.float64(laws[1::2])), 0.0)
     assert found.best[0] == pytest.approx(better(*laws), abs=1e-4)
     assert found.error < 1e-4
     # E max - E X = E (Y - X)^+, and the two losses differ by the difference of the means.
@@ -26,7 +26,7 @@ def test_two_coins(laws):
 
 def test_two_normal_means_with_known_difference():
     center, scale = np.asarray([1.0, 1.2]), np.asarray([0.3, 0.4])
-    found = chances(StudentMarginals(center, scale, np.full(2, 1e7)), 0.1)
+    found = chances(student_marginals(center, scale, np.full(2, 1e7)), 0.1)
     apart = 0.2 / 0.5
     assert found.best[1] == pytest.approx(scipy.special.ndtr(apart), abs=1e-5)
     assert found.near[0] == pytest.approx(scipy.special.ndtr(-0.1 / 0.5), abs=1e-5)
@@ -35,7 +35,7 @@ def test_two_normal_means_with_known_difference():
 
 
 def test_small_losses_keep_their_digits():
-    found = chances(StudentMarginals(np.asarray([0.0, 1.0]), np.full(2, 0.1), np.full(2, 1e7)), 0.0)
+    found = chances(student_marginals(np.asarray([0.0, 1.0]), np.full(2, 0.1), np.full(2, 1e7)), 0.0)
     sd = 0.1 * np.sqrt(2)
     apart = 1 / sd
     exact = sd * (np.exp(-(apart**2) / 2) / np.sqrt(2 * np.pi) - apart * scipy.special.ndtr(-apart))
@@ -45,8 +45,8 @@ def test_small_losses_keep_their_digits():
 
 def test_many_arms_against_draws():
     random = np.random.default_rng(1)
-    marginals = BetaMarginals(random.integers(1, 30, 40) + 0.5, random.integers(50, 400, 40) + 0.5)
-    drawn = random.beta(marginals.a, marginals.b, size=(200_000, 40))
+    a, b = random.integers(1, 30, 40) + 0.5, random.integers(50, 400, 40) + 0.5
+    marginals, drawn = beta_marginals(a, b), random.beta(a, b, size=(200_000, 40))
     most = drawn.max(axis=1, keepdims=True)
     found = chances(marginals, 0.01)
     # Six standard errors: with 80 comparisons a false alarm has a probability below 1e-6.
@@ -58,7 +58,7 @@ def test_many_arms_against_draws():
 
 
 def test_all_that_lies_outside_is_at_the_ends():
-    marginals = StudentMarginals(np.asarray([-5.0, 5.0]), np.ones(2), np.full(2, 30.0), 0.0, 1.0)
+    marginals = student_marginals(np.asarray([-5.0, 5.0]), np.ones(2), np.full(2, 30.0), 0.0, 1.0)
     found = chances(marginals, 0.0)
     assert found.best == pytest.approx([0, 1], abs=1e-3)
     assert found.loss == pytest.approx([1, 0], abs=0.02)  # half a step between nodes

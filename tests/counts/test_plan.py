@@ -9,7 +9,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.cli import main
 from jaxbandits.counts.further_pulls import FurtherPulls
-from jaxbandits.problems.posterior_arms import BetaPosterior, NormalPosterior
+from jaxbandits.problems.posterior_arms import BetaPosterior, BoundedPosterior, NormalPosterior
 from jaxbandits.problems.pull_history import History
 
 COUNTS = {"arm": ["A", "B", "C"], "n": [400, 300, 0], "clicks": [80, 15, 0]}
@@ -112,7 +112,7 @@ def test_draws_are_those_of_the_posterior():
     assert np.asarray(normal.location).std(axis=1) == pytest.approx(scale, rel=0.05)
     variance = spread * freedom / (freedom - 2)
     assert (np.asarray(normal.sd) ** 2).mean(axis=1) == pytest.approx(variance, rel=0.05)
-    bounded = NormalPosterior(*leaves, bounded_rewards=True).realised(keys)
+    bounded = BoundedPosterior(*leaves).realised(keys)
     assert np.asarray(bounded.mean) == pytest.approx(np.clip(np.asarray(normal.location), 1e-4, 1 - 1e-4), abs=1e-5)
 
 

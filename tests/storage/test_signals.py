@@ -1,5 +1,6 @@
 """SLURM sends SIGTERM or SIGUSR1 before it kills: either is answered as the first Ctrl-C is."""
 
+import itertools
 import os
 import signal
 import threading
@@ -11,7 +12,6 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.cli import main
 from jaxbandits.comparison import run_rows as comparing
-from jaxbandits.comparison.run_rows import comparisons
 from jaxbandits.interruptions import _DEFAULTS, interruptible, interrupts
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell
 from jaxbandits.storage.writer import BlockWriter
@@ -156,13 +156,14 @@ def test_commands_end_with_the_status_of_the_signal(number, capsys, monkeypatch)
 
 
 def test_compare_shows_the_rows_that_are_finished(capsys, monkeypatch):
-    def interrupted(*arguments, **options):
-        rows = comparisons(*arguments, **options)
-        yield next(rows)
-        os.kill(os.getpid(), signal.SIGTERM)
-        yield next(rows)
+    run, rows = comparing._Runner.__call__, itertools.count()
 
-    monkeypatch.setattr(comparing, "comparisons", interrupted)
+    def interrupted(runner, *arguments):
+        if next(rows) == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return run(runner, *arguments)
+
+    monkeypatch.setattr(comparing._Runner, "__call__", interrupted)
     assert main(["compare", "--means", "0.7,0.5", "--budget", "20", "--seeds", "10"]) == 143
     told = capsys.readouterr()
     assert "PRELIMINARY" in told.out

@@ -41,31 +41,14 @@ class Bernoulli(Problem):
     in_interval = True
     sub_gaussian = True
     integer_rewards = True
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return P(reward = 1)."""
-        return self.probability
-
-    @property
-    def bound_law(self) -> tuple[str, float]:
-        """Return the Bernoulli law."""
-        return "bernoulli", 1.0
+    bound_law = ("bernoulli", 1.0)
+    second_word_free = True  # but in one draw of 2^31
+    lowest_reward = 0.0
 
     @property
     def variance(self) -> jax.Array:
         """Return the variance p (1 - p)."""
         return self.probability * (1 - self.probability)
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
-
-    @property
-    def second_word_free(self) -> bool:
-        """Return True: a reward uses its second word in one draw of 2^31 only."""
-        return True
 
     @property
     def reward_range(self) -> jax.Array:
@@ -78,18 +61,16 @@ class Bernoulli(Problem):
         return binomial(batch_key(key, batch), count, jnp.asarray(self.probability))
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, probability: jax.Array) -> jax.Array:
         """Return log p or log(1 - p)."""
-        (probability,) = parameters
         return reward * jnp.log(probability) + (1 - reward) * jnp.log1p(-probability)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], probability: jax.Array) -> jax.Array:
         """Draw 1 with the float32 probability, exact to 2^-62.
 
         A 31-bit comparison decides; where it is a tie, 31 more bits do.
         """
-        (probability,) = parameters
         scaled = probability * jnp.float32(2.0**31)
         high = scaled.astype(jnp.int32)
         low = ((scaled - high.astype(jnp.float32)) * jnp.float32(2.0**31)).astype(jnp.int32)
@@ -125,11 +106,6 @@ class Gaussian(Problem):
         return "gaussian", float(sd[0]) if np.ptp(sd) == 0 else sd
 
     @property
-    def mean(self) -> jax.Array:
-        """Return the location."""
-        return self.location
-
-    @property
     def variance(self) -> jax.Array:
         """Return sd^2."""
         return self.sd * self.sd
@@ -150,15 +126,13 @@ class Gaussian(Problem):
         return no_fma(number * self.location) + no_fma(jnp.sqrt(number) * no_fma(self.sd * noise))
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, location: jax.Array, sd: jax.Array) -> jax.Array:
         """Return -log sd - z^2 / 2."""
-        location, sd = parameters
         return -jnp.log(sd) - ((reward - location) / sd) ** 2 / 2
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], location: jax.Array, sd: jax.Array) -> jax.Array:
         """Draw standard normal rewards, scaled and shifted."""
-        location, sd = parameters
         return location + no_fma(sd * normal(words))
 
 

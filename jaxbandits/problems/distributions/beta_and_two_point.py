@@ -33,6 +33,7 @@ class Beta(Problem):
     parameters = ("a", "b")
     scored = ("a", "b")
     written = ("beta", "a", "b")
+    lowest_reward = 0.0
     in_interval = True
     sub_gaussian = True
 
@@ -48,29 +49,23 @@ class Beta(Problem):
         return self.a * self.b / (size * size * (size + 1))
 
     @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
-
-    @property
     def reward_range(self) -> jax.Array:
         """Return 1."""
         return jnp.ones(self.a.shape[1:], jnp.float32)
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
         """Return (a - 1) log x + (b - 1) log(1 - x) - log B(a, b).
 
         x is clipped away from 0 and 1, which rounding to float32 may yield.
         """
-        a, b = parameters
         x = jnp.clip(reward, 1e-37, 1 - 2.0**-24)
         return (a - 1) * jnp.log(x) + (b - 1) * jnp.log1p(-x) - betaln(a, b)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.Array:
         """Draw X / (X + Y) from two Gamma draws."""
-        return draw_beta(words, *parameters)
+        return draw_beta(words, a, b)
 
 
 @register_problem
@@ -116,9 +111,8 @@ class TwoPoint(Problem):
         return jnp.where((bottom >= 0) & (top <= 1), 1.0, top - bottom).astype(jnp.float32)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], low: jax.Array, high: jax.Array) -> jax.Array:
         """Draw a point by the top bit of the first word."""
-        low, high = parameters
         return jnp.where(words[0] >> jnp.uint32(31) == 1, high, low)
 
 

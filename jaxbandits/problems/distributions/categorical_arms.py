@@ -34,6 +34,7 @@ class Categorical(Components):
     outcome: jax.Array
     parameters = ("chance", "outcome")
     in_interval = True
+    second_word_free = True
 
     @property
     def mean(self) -> jax.Array:
@@ -62,11 +63,6 @@ class Categorical(Components):
         outcome = np.asarray(self.outcome)
         return ("bernoulli", 1.0) if bool(np.all((outcome == 0) | (outcome == 1))) else None
 
-    @property
-    def second_word_free(self) -> bool:
-        """Return True: one word chooses the value."""
-        return True
-
     def moments(self, p: float, *, central: bool) -> np.ndarray:
         """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
         chance, outcome = np.asarray(self.chance, np.float64), np.asarray(self.outcome, np.float64)
@@ -83,9 +79,8 @@ class Categorical(Components):
         return total
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], chance: jax.Array, outcome: jax.Array) -> jax.Array:
         """Draw one of the values of `(L, …)`."""
-        chance, outcome = parameters
         chosen = draw_outcome(words[0], list(chance))
         value = jnp.broadcast_to(outcome[0], chosen.shape)
         for number in range(1, outcome.shape[0]):

@@ -1,7 +1,7 @@
 """Arms whose rewards come from one of L components, each with its own probability."""
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +39,7 @@ class Components(Problem):
     parameters: ClassVar[tuple[str, ...]] = ("chance",)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: Any) -> jax.Array:
         """Return rewards of components' parameters, each with a leading axis `(L, …)`."""
         raise NotImplementedError
 

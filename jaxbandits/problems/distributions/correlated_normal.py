@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
@@ -39,19 +38,11 @@ class CorrelatedGaussian(Gaussian):
 
     common: jax.Array
     parameters = ("location", "sd", "common")
+    common_random_numbers = True
+    bound_law = None  # the reward of a pull depends on rewards of other arms
     written = ("correlated-gaussian", "means", "sd", "correlation")
     scored: ClassVar[tuple[str, ...]] = ()  # the density of a pull of several arms is not that of its arms
     sums = Problem.sums  # entry by entry, since arms with other counts share some of them
-
-    @property
-    def bound_law(self) -> tuple[str, float | np.ndarray] | None:
-        """Return None: the reward of a pull depends on rewards of other arms."""
-        return None
-
-    @property
-    def common_random_numbers(self) -> bool:
-        """Return True."""
-        return True
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
         words = reward_block(key, arm, pull)

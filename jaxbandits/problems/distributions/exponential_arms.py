@@ -44,26 +44,13 @@ class Exponential(Unbounded):
     mean_is = "average"
     scored: ClassVar[tuple[str, ...]] = ("average",)
     score_range = POSITIVE
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return the given mean."""
-        return self.average
+    bound_law = ("exponential", 1.0)
+    lowest_reward = 0.0
 
     @property
     def variance(self) -> jax.Array:
         """Return the square of the mean."""
         return self.average * self.average
-
-    @property
-    def bound_law(self) -> tuple[str, float]:
-        """Return the exponential law."""
-        return "exponential", 1.0
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Draw Gamma-distributed sums."""
@@ -73,18 +60,16 @@ class Exponential(Unbounded):
         return jnp.where(count > 0, no_fma(size * self.average), 0.0)
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, average: jax.Array) -> jax.Array:
         """Return -log(mean) - x / mean."""
-        (average,) = parameters
         return -jnp.log(average) - reward / average
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], average: jax.Array) -> jax.Array:
         """Draw -mean log U.
 
         U is as fine near 1, where rewards are small, as near 0.
         """
-        (average,) = parameters
         end, word = from_nearer_end(words)
         upper = word >> jnp.uint32(31) == 1
         uniform, less = jnp.where(upper, 1 - end, end), jnp.where(upper, -end, end - 1)

@@ -12,7 +12,7 @@ from jax.scipy.special import gammaln
 
 from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
 from jaxbandits.problems.base import register_problem
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed, Piece
+from jaxbandits.problems.distributions.unbounded import HeavyTailed, Piece
 from jaxbandits.random.threefry import fine_uniform, normal
 
 __all__ = ["LogNormal", "Weibull"]
@@ -33,6 +33,7 @@ class LogNormal(HeavyTailed):
     parameters = ("mu", "sigma")
     scored = ("mu", "sigma")
     written = ("log-normal", "mu", "sigma")
+    lowest_reward = 0.0
 
     @property
     def mean(self) -> jax.Array:
@@ -50,31 +51,22 @@ class LogNormal(HeavyTailed):
         """Return (exp(sigma^2) - 1) mean^2."""
         return jnp.expm1(self.sigma * self.sigma) * self.mean**2
 
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
-
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, mu: jax.Array, sigma: jax.Array) -> jax.Array:
         """Return the log density of the reward's logarithm, which is normal."""
-        mu, sigma = parameters
         return -jnp.log(sigma) - ((jnp.log(reward) - mu) / sigma) ** 2 / 2
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], mu: jax.Array, sigma: jax.Array) -> jax.Array:
         """Draw exponentials of normal draws."""
-        mu, sigma = parameters
         return exp(mu + no_fma(sigma * normal(words)))
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        mu, sigma = parameters
+    def _moment(cls, p: float, central: bool, mean: float, mu: float, sigma: float) -> float:
         return super()._moment(p, central, mean, mu, sigma) if central else math.exp(p * mu + (p * sigma) ** 2 / 2)
 
     @classmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        mu, sigma = parameters
+    def _pieces(cls, mu: float, sigma: float) -> Iterator[Piece]:
         yield 1.0, lambda w: math.exp(mu - sigma * float(scipy.special.ndtri_exp(-w)))
 
 
@@ -93,6 +85,7 @@ class Weibull(HeavyTailed):
     parameters = ("scale", "shape")
     scored = ("scale", "shape")
     written = ("weibull", "scale", "shape")
+    lowest_reward = 0.0
 
     @property
     def mean(self) -> jax.Array:
@@ -111,33 +104,24 @@ class Weibull(HeavyTailed):
         square = self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape))
         return jnp.where(jnp.isinf(square), square, square - self.mean**2)
 
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
-
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, scale: jax.Array, shape: jax.Array) -> jax.Array:
         """Return log(shape/scale) + (shape - 1) log x - x^shape, where x is the reward over the scale."""
-        scale, shape = parameters
         log_x = jnp.log(reward / scale)
         return jnp.log(shape / scale) + (shape - 1) * log_x - jnp.exp(shape * log_x)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], scale: jax.Array, shape: jax.Array) -> jax.Array:
         """Draw scale (-log U)^(1/shape)."""
-        scale, shape = parameters
         exponential = fast_max(-log(fine_uniform(words)), jnp.float32(1e-30))
         return no_fma(scale * exp(no_fma(log(exponential) * (1 / shape))))
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        scale, shape = parameters
+    def _moment(cls, p: float, central: bool, mean: float, scale: float, shape: float) -> float:
         if central:
             return super()._moment(p, central, mean, scale, shape)
         return scale**p * math.exp(scipy.special.gammaln(1 + p / shape))
 
     @classmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        scale, shape = parameters
+    def _pieces(cls, scale: float, shape: float) -> Iterator[Piece]:
         yield 1.0, lambda w: scale * w ** (1 / shape)

@@ -61,8 +61,7 @@ class GaussianMixture(Components):
         # E|N(m, s^2)|^p = s^p 2^(p/2) Gamma((p + 1)/2) / sqrt(pi) 1F1(-p/2; 1/2; -(m/s)^2/2)
         far = scipy.special.hyp1f1(-p / 2, 0.5, -(((location - center) / sd) ** 2) / 2)
         scale = sd**p * 2 ** (p / 2) * scipy.special.gamma((p + 1) / 2) / np.sqrt(np.pi)
-        found: np.ndarray = np.sum(chance * scale * far, axis=1)
-        return found
+        return np.sum(chance * scale * far, axis=1)
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Draw multinomial counts of the components, and a normal sum of all."""
@@ -78,9 +77,10 @@ class GaussianMixture(Components):
         return total + no_fma(jnp.sqrt(square) * noise)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(
+        cls, words: tuple[jax.Array, jax.Array], chance: jax.Array, location: jax.Array, sd: jax.Array
+    ) -> jax.Array:
         """Draw a component of `(L, …)`, and a normal reward of it from two words that these encipher."""
-        chance, location, sd = parameters
         chosen = draw_outcome(words[0], list(chance))
         middle, spread = (jnp.broadcast_to(one[0], chosen.shape) for one in (location, sd))
         for number in range(1, location.shape[0]):

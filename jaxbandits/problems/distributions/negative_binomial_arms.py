@@ -51,21 +51,12 @@ class NegativeBinomial(Unbounded):
     mean_is = "average"
     scored: ClassVar[tuple[str, ...]] = ("average", "size")
     score_range = POSITIVE
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return the given mean."""
-        return self.average
+    lowest_reward = 0.0
 
     @property
     def variance(self) -> jax.Array:
         """Return mean + mean^2 / size."""
         return self.average + self.average * self.average / self.size
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Draw negative binomial sums: their sizes add up."""
@@ -75,22 +66,19 @@ class NegativeBinomial(Unbounded):
         return jnp.where(count > 0, _drawn(words, self.average, self.size, no_fma(number * self.size)), 0.0)
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, average: jax.Array, size: jax.Array) -> jax.Array:
         """Return log(Gamma(x + r) / Gamma(r)) + r log(r / (r + mean)) + x log(mean / (r + mean))."""
-        average, size = parameters
         whole = jnp.log(size + average)
         rising = jax.scipy.special.gammaln(reward + size) - jax.scipy.special.gammaln(size)
         return rising + size * (jnp.log(size) - whole) + reward * (jnp.log(average) - whole)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], average: jax.Array, size: jax.Array) -> jax.Array:
         """Draw a Gamma mean, and a Poisson reward of it."""
-        average, size = parameters
         return _drawn(words, average, size, size)
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        _, size = parameters
+    def _moment(cls, p: float, central: bool, mean: float, _: float, size: float) -> float:
         center = mean if central else 0.0
         counts, width = _blocks(_FAR * (1 + mean + np.sqrt(mean) + mean / size))
         success = size / (size + mean)

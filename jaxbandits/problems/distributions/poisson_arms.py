@@ -51,26 +51,13 @@ class Poisson(Unbounded):
     mean_is = "average"
     scored: ClassVar[tuple[str, ...]] = ("average",)
     score_range = POSITIVE
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return the given mean."""
-        return self.average
+    bound_law = ("poisson", 1.0)
+    lowest_reward = 0.0
 
     @property
     def variance(self) -> jax.Array:
         """Return the variance, which equals the mean."""
         return self.average
-
-    @property
-    def bound_law(self) -> tuple[str, float]:
-        """Return the Poisson law."""
-        return "poisson", 1.0
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Draw Poisson sums; their mean is the product of count and mean as a float32."""
@@ -79,15 +66,13 @@ class Poisson(Unbounded):
         return poisson_draws.poisson(words, no_fma(count.astype(jnp.float32) * self.average))
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, average: jax.Array) -> jax.Array:
         """Return x log(mean) - mean."""
-        (average,) = parameters
         return reward * jnp.log(average) - average
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], average: jax.Array) -> jax.Array:
         """Draw by search or by rejection (`random/poisson_draws.py`)."""
-        (average,) = parameters
         return poisson_draws.poisson(words, average)
 
     @classmethod

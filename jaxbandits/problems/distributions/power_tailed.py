@@ -13,7 +13,7 @@ from jax.scipy.special import gammaln
 
 from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
 from jaxbandits.problems.base import register_problem
-from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed, Piece, integral
+from jaxbandits.problems.distributions.unbounded import HeavyTailed, Piece, integral
 from jaxbandits.random.threefry import fine_uniform, fine_uniform_and_word, turn_cosine
 
 __all__ = ["Pareto", "PowerTailed", "StudentT", "SymmetricPareto"]
@@ -59,29 +59,24 @@ class StudentT(PowerTailed):
     written = ("student-t", "means", "dof", "scale")
     index_name = "dof"
 
-    @property
-    def mean(self) -> jax.Array:
-        """Return the location."""
-        return self.location
-
     def _variance(self, above: jax.Array) -> jax.Array:
         return self.scale * self.scale * self.dof / above
 
     @classmethod
-    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+    def log_density(cls, reward: jax.Array, location: jax.Array, dof: jax.Array, scale: jax.Array) -> jax.Array:
         """Return the log density of Student's t with `dof` degrees of freedom."""
-        location, dof, scale = parameters
         z = (reward - location) / scale
         size = gammaln((dof + 1) / 2) - gammaln(dof / 2) - jnp.log(dof) / 2 - jnp.log(scale)
         return size - (dof + 1) / 2 * jnp.log1p(z / dof * z)
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(
+        cls, words: tuple[jax.Array, jax.Array], location: jax.Array, dof: jax.Array, scale: jax.Array
+    ) -> jax.Array:
         """Draw Student's t from two uniforms without rejection.
 
         Bailey (1994), "Polar generation of random variates with the t-distribution".
         """
-        location, dof, scale = parameters
         small, angle = fine_uniform_and_word(words)
         y = no_fma(no_fma(-2 / dof) * log(small))
         # exp(y) - 1, by its series where the difference would lose digits.
@@ -92,19 +87,17 @@ class StudentT(PowerTailed):
         return location + no_fma(scale * no_fma(jnp.sqrt(no_fma(dof * grown)) * turn_cosine(angle)))
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        location, dof, scale = parameters
+    def _moment(cls, p: float, central: bool, mean: float, location: float, dof: float, scale: float) -> float:
         half = scipy.special.gammaln([(p + 1) / 2, (dof - p) / 2, dof / 2])
         about = scale**p * dof ** (p / 2) * math.exp(half[0] + half[1] - half[2]) / math.sqrt(math.pi)
         if central or location == 0:
             return about
         if p == 2:
             return location**2 + scale**2 * dof / (dof - 2)
-        return super()._moment(p, central, mean, *parameters)
+        return super()._moment(p, central, mean, location, dof, scale)
 
     @classmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        location, dof, scale = parameters
+    def _pieces(cls, location: float, dof: float, scale: float) -> Iterator[Piece]:
 
         def magnitude(w: float) -> float:
             # SciPy's quantile sometimes fails where exp(-w) is tiny; there the tail is a power.
@@ -130,29 +123,18 @@ class Pareto(PowerTailed):
     parameters = ("average", "tail")
     mean_is = "average"
     written = ("pareto", "means", "tail")
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return the given mean."""
-        return self.average
+    lowest_reward = 0.0
 
     def _variance(self, above: jax.Array) -> jax.Array:
         return self.average * self.average / (self.tail * above)
 
-    @property
-    def lowest_reward(self) -> float:
-        """Return 0."""
-        return 0.0
-
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(cls, words: tuple[jax.Array, jax.Array], average: jax.Array, tail: jax.Array) -> jax.Array:
         """Draw the least value times U^(-1/tail)."""
-        average, tail = parameters
         return _pareto(fine_uniform(words), no_fma(average * (1 - 1 / tail)), tail)
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        average, tail = parameters
+    def _moment(cls, p: float, central: bool, mean: float, average: float, tail: float) -> float:
         least = average * (1 - 1 / tail)
         if not central:
             return least**p * tail / (tail - p)
@@ -162,8 +144,7 @@ class Pareto(PowerTailed):
         return float(tail * least**tail * (above + below))
 
     @classmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        average, tail = parameters
+    def _pieces(cls, average: float, tail: float) -> Iterator[Piece]:
         yield 1.0, lambda w: average * (1 - 1 / tail) * math.exp(w / tail)
 
 
@@ -184,34 +165,28 @@ class SymmetricPareto(PowerTailed):
     mean_is = "location"
     written = ("symmetric-pareto", "means", "tail", "scale")
 
-    @property
-    def mean(self) -> jax.Array:
-        """Return the location."""
-        return self.location
-
     def _variance(self, above: jax.Array) -> jax.Array:
         return self.scale * self.scale * self.tail / above
 
     @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+    def sample(
+        cls, words: tuple[jax.Array, jax.Array], location: jax.Array, tail: jax.Array, scale: jax.Array
+    ) -> jax.Array:
         """Draw rewards whose sign is the second word's top bit."""
-        location, tail, scale = parameters
         small, word = fine_uniform_and_word(words)
         magnitude = _pareto(small, scale, tail)
         return location + jnp.where(word >> jnp.uint32(31) == 1, magnitude, -magnitude)
 
     @classmethod
-    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        location, tail, scale = parameters
+    def _pieces(cls, location: float, tail: float, scale: float) -> Iterator[Piece]:
         yield 0.5, lambda w: location + scale * math.exp(w / tail)
         yield 0.5, lambda w: location - scale * math.exp(w / tail)
 
     @classmethod
-    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        location, tail, scale = parameters
+    def _moment(cls, p: float, central: bool, mean: float, location: float, tail: float, scale: float) -> float:
         if central or location == 0:
             return scale**p * tail / (tail - p)
-        return super()._moment(p, central, mean, *parameters)
+        return super()._moment(p, central, mean, location, tail, scale)
 
 
 def _pareto(uniform: jax.Array, least: jax.Array, tail: jax.Array) -> jax.Array:

@@ -45,8 +45,7 @@ def rte_workers() -> Bernoulli:
         164
     """
     means = np.repeat([accuracy for accuracy, _ in _RTE], [count for _, count in _RTE])
-    problem: Bernoulli = bernoulli(means, name="rte-workers")
-    return problem
+    return bernoulli(means, name="rte-workers")
 
 
 @varying(path=File.read)
@@ -86,8 +85,7 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
     if len(accuracies) < 2:
         raise UsageError(f"{path}: two workers or more are needed, got {len(accuracies)}")
     chosen = f",dataset={dataset}" * bool(dataset) + f",min_answers={min_answers}" * (min_answers > 1)
-    problem: Bernoulli = bernoulli(sorted(accuracies, reverse=True), name=f"workers:path={path}{chosen}")
-    return problem
+    return bernoulli(sorted(accuracies, reverse=True), name=f"workers:path={path}{chosen}")
 
 
 def _of_dataset(table: Table, dataset: str) -> Iterator[tuple[int, list[str]]]:

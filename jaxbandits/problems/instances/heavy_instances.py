@@ -142,8 +142,7 @@ def s1() -> StudentT:
         >>> jb.s1().arms
         10
     """
-    problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
-    return problem
+    return student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
 
 
 @varying
@@ -154,5 +153,4 @@ def s2() -> StudentT:
         >>> jb.s2().arms
         10
     """
-    problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")
-    return problem
+    return student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")

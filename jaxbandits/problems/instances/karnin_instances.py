@@ -51,5 +51,4 @@ def karnin(number: int, n: int = 20) -> Bernoulli:
     if number not in gaps:
         raise UsageError(f"karnin has the setups 1 to 6, got {number}")
     means = 0.5 - np.asarray([0.0, *gaps[number][: n - 1]])
-    problem: Bernoulli = bernoulli(means, name=f"karnin:{number},n={n}")
-    return problem
+    return bernoulli(means, name=f"karnin:{number},n={n}")

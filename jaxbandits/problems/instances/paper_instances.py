@@ -40,8 +40,7 @@ def abm(number: int) -> Bernoulli:
     }
     if number not in others:
         raise UsageError(f"abm has the experiments 1 to 7, got {number}")
-    problem: Bernoulli = bernoulli([0.5, *others[number]], name=f"abm:{number}")
-    return problem
+    return bernoulli([0.5, *others[number]], name=f"abm:{number}")
 
 
 @varying
@@ -61,8 +60,7 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
     """
     name = f"gabillon:{number}"
     if number == 1:
-        problem: Bernoulli = bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
-        return problem
+        return bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
     pairs = {
         2: [
             [(0, 1), (0.45, 0.45), (0.25, 0.65), (0, 0.9)],
@@ -78,8 +76,7 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
     if number not in pairs:
         raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
     values = np.asarray(pairs[number], np.float64)
-    two_point: TwoPoint = rademacher(values[..., 0], values[..., 1], name=name)
-    return two_point
+    return rademacher(values[..., 0], values[..., 1], name=name)
 
 
 @varying
@@ -92,8 +89,7 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
     """
     n = arm_count("n", n)
     means = np.where(np.arange(n) == 0, best, rest)
-    problem: Bernoulli = bernoulli(means, name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
-    return problem
+    return bernoulli(means, name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
 
 
 @varying
@@ -106,8 +102,7 @@ def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
     """
     n = arm_count("n", n)
     means = np.float32(np.linspace(high, low, n))
-    problem: Bernoulli = bernoulli(means, name=f"linear:n={n},high={high:g},low={low:g}")
-    return problem
+    return bernoulli(means, name=f"linear:n={n},high={high:g},low={low:g}")
 
 
 @varying
@@ -126,8 +121,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
     n = arm_count("n", n)
     checks.number("polynomial: power", power, checks.POSITIVE)
     means = np.float32(high - (high - low) * (np.arange(n) / (n - 1)) ** power)
-    problem: Bernoulli = bernoulli(means, name=f"polynomial:n={n},power={power:g},high={high:g},low={low:g}")
-    return problem
+    return bernoulli(means, name=f"polynomial:n={n},power={power:g},high={high:g},low={low:g}")
 
 
 @varying
@@ -142,5 +136,4 @@ def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
     means = np.sort(np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32)))[::-1]
-    problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={seed}")
-    return problem
+    return bernoulli(means, name=f"random-uniform:n={n},seed={seed}")

@@ -88,8 +88,7 @@ def ppr(
     else:
         made = blocks(kept, block)
         made = dataclasses.replace(made, name=f"{name},pulls=blocks,block={made.size}")
-    problem: Bernoulli = with_costs(made, "reward")
-    return problem
+    return with_costs(made, "reward")
 
 
 @varying(path=File.read)
@@ -125,8 +124,7 @@ def click_rates(path: str) -> Bernoulli:
         means.append(count / impressions)
     if len(means) < 2:
         raise UsageError(f"{path}: two arms or more are needed, got {len(means)}")
-    problem: Bernoulli = with_costs(bernoulli(sorted(means, reverse=True), name=f"clicks:{path}"), "reward")
-    return problem
+    return with_costs(bernoulli(sorted(means, reverse=True), name=f"clicks:{path}"), "reward")
 
 
 @register_problem
@@ -197,5 +195,4 @@ def ppr_unbounded(
     text = f"exponent={_exact(exponent)}" if law == "zipf" else f"ratio={_exact(ratio)}"
     made = bernoulli(kept, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
     head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)
-    problem: BernoulliHead = with_costs(head_of, "reward")
-    return problem
+    return with_costs(head_of, "reward")

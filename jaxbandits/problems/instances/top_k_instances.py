@@ -44,8 +44,7 @@ def two_group(n: int = 1000, k: int | None = None, high: float = 0.7, low: float
     if high < low:
         raise UsageError(f"two-group: high must not be below low={low:g}, got {high:g}")
     means = "" if (high, low) == (0.7, 0.3) else f",high={high:g},low={low:g}"
-    problem: Bernoulli = bernoulli(np.where(np.arange(n) < k, high, low), name=f"two-group:n={n},k={k}{means}")
-    return problem
+    return bernoulli(np.where(np.arange(n) < k, high, low), name=f"two-group:n={n},k={k}{means}")
 
 
 @varying
@@ -63,8 +62,7 @@ def uniform_means(n: int = 1000) -> Bernoulli:
         [0.75 0.5  0.25 0.  ]
     """
     n = arm_count("n", n)
-    problem: Bernoulli = bernoulli(np.float32(1 - np.arange(1, n + 1) / n), name=f"uniform:n={n}")
-    return problem
+    return bernoulli(np.float32(1 - np.arange(1, n + 1) / n), name=f"uniform:n={n}")
 
 
 @varying
@@ -94,8 +92,7 @@ def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
     border = 1 - k / n
     above = border + (k / n) * np.maximum(1 - i / k, 0) ** p  # theta_i, i <= K
     below = border - (1 - k / n) * (np.maximum(i - k, 0) / (n - k)) ** p  # theta_i, i > K
-    problem: Bernoulli = bernoulli(np.float32(np.where(i <= k, above, below)), name=f"synthetic:p={p:g},n={n},k={k}")
-    return problem
+    return bernoulli(np.float32(np.where(i <= k, above, below)), name=f"synthetic:p={p:g},n={n},k={k}")
 
 
 @varying
@@ -186,8 +183,7 @@ def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
     checks.number("c-spread: c", c, checks.AT_LEAST_ONE)
     x = np.arange(1, n + 1) / n
     # F^-1(1 - x): slope -c above the mean 1/(1+c), slope -1/c below; the steeper line lies above the other first.
-    problem: Bernoulli = bernoulli(np.float32(np.maximum(1 - c * x, (1 - x) / c)), name=f"c-spread:c={c:g},n={n}")
-    return problem
+    return bernoulli(np.float32(np.maximum(1 - c * x, (1 - x) / c)), name=f"c-spread:c={c:g},n={n}")
 
 
 def _good_arms(owner: str, k: float | None, n: int) -> int:
@@ -202,5 +198,4 @@ def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name
     uniform = np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32), np.float64)
     means = np.sort(quantile(uniform))[::-1]
     means = np.where(means < np.finfo(np.float32).tiny, 0, means)  # devices flush subnormal numbers to 0
-    problem: Bernoulli = bernoulli(np.float32(means), name=name)
-    return problem
+    return bernoulli(np.float32(means), name=name)

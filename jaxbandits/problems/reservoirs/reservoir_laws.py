@@ -53,6 +53,7 @@ class Reservoir(Problem):
 
     choices: ClassVar[tuple[str, ...]] = ("count",)
     drawn = True
+    cost_unit = "prices"
 
     @property
     def arms(self) -> int:
@@ -75,22 +76,13 @@ class Reservoir(Problem):
         return float(self.best)
 
     @property
-    def cost_unit(self) -> str:
-        """Return "prices", whatever they are."""
-        return "prices"
-
-    @property
     def unit_costs(self) -> bool:
         """Return whether every pull costs one."""
         return False
 
     @abc.abstractmethod
     def draw(self, key: jax.Array) -> Arms:
-        """Return the arms of the runs with these keys, `(…)`: the first arms do not depend on their number.
-
-        Args:
-            key: the runs' typed keys, shape `(…)`.
-        """
+        """Return the arms of the runs with these typed keys, `(…)`: the first arms do not depend on their number."""
 
     def realised(self, key: jax.Array) -> Problem:
         """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
@@ -116,8 +108,7 @@ class Reservoir(Problem):
     def padded(self, count: int) -> Self:
         """Return the reservoir with `count` arms, the added ones masked out."""
         mask = jnp.asarray(np.arange(count) < self.count)
-        wider: Self = propagate_provenance(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
-        return wider
+        return propagate_provenance(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
 
     @property
     def mean(self) -> NoReturn:

@@ -82,11 +82,6 @@ class Empirical(Problem):
         """Return the table's correlation where arms share their rows, else 1."""
         return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0
 
-    @property
-    def tail_index(self) -> np.ndarray:
-        """Return infinity: a table has all moments."""
-        return np.full(self.arms, np.inf)
-
     def moments(self, p: float, *, central: bool) -> np.ndarray:
         """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
         values = np.asarray(self.table, np.float64)

@@ -56,8 +56,7 @@ class _Scores(Problem):
         """Return the largest score minus the smallest, over all candidates."""
         if not is_traced(self.table):  # a number also while a program of the user's is traced
             table = np.asarray(self.table)
-            known: jax.Array = np.nanmax(table, axis=(0, 1)) - np.nanmin(table, axis=(0, 1))
-            return known
+            return np.nanmax(table, axis=(0, 1)) - np.nanmin(table, axis=(0, 1))
         return arms.largest(jnp.nanmax(self.table, axis=1)) - arms.smallest(jnp.nanmin(self.table, axis=1))
 
     @property
@@ -135,8 +134,7 @@ class Matrix(_Scores):
         """Return E|X|^p of each candidate's scores, or E|X - mean|^p, float64 `(K,)`."""
         values = np.asarray(self.table, np.float64)
         center = np.nanmean(values, axis=1, keepdims=True) if central else 0.0
-        moments: np.ndarray = np.nanmean(np.abs(values - center) ** p, axis=1)
-        return moments
+        return np.nanmean(np.abs(values - center) ** p, axis=1)
 
     def realised(self, key: jax.Array) -> "OrderedMatrix":
         """Return the matrix with the items in the order in which the runs with these keys read them."""
