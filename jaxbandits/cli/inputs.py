@@ -12,11 +12,12 @@ from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
 from jaxbandits.engine.devices import use_all_cores
-from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.io.toml_files import read_toml
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
+from jaxbandits.sweeps.options import run_options
 from jaxbandits.sweeps.plan import Plan, make_plan
 
 __all__ = ["Switch", "Whole", "algorithm_of", "delay_of", "plan_of", "problem_of", "selected", "start_jax"]
@@ -132,16 +133,11 @@ def plan_of(path: Path) -> tuple[Plan, str, float | None]:
     Raises:
         UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
     """
-    from jaxbandits.io.schemas import validated
-    from jaxbandits.sweeps.run_schema import RunTable
-
     file = read_toml(path)
     start_jax()  # a problem consists of its arrays
     with file.blamed():
         algorithm, problem, options = spec.build(file.tables)
-        with about("run"):
-            run = validated(RunTable, options).model_dump()
-        keep, max_time = run.pop("keep"), run.pop("max_time")
+        run, keep, max_time = run_options(options)
         return make_plan(algorithm, problem, **run), keep, max_time
 
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.block_files import block_names, damaged, read_part, write_whole
 from jaxbandits.storage.layout import Layout, Variable
 from jaxbandits.storage.seed_ranges import Stretch
 
-__all__ = ["KEEP", "Description", "blocks_folder", "done_by_cell", "done_of_block", "read_description"]
+__all__ = ["KEEP", "Description", "blocks_folder", "check_keep", "done_by_cell", "done_of_block", "read_description"]
 
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
@@ -33,6 +33,17 @@ _TRIES = 9
 _DONE = frozenset({"cells", "done_cell", "done_start", "done_stop"})
 #: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
+
+
+def check_keep(keep: Any) -> str:
+    """Return the checked value of `keep`.
+
+    Raises:
+        UsageError: an unknown value.
+    """
+    if keep not in KEEP:
+        raise unknown_name("value of keep", str(keep), KEEP)
+    return str(keep)
 
 
 class Description(NamedTuple):

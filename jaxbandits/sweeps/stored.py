@@ -13,7 +13,7 @@ import xarray as xr
 from jaxbandits.checks import whole
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.program import Placement
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
 from jaxbandits.io.diff import difference
 from jaxbandits.io.spec_axes import by_label, same_files, with_paths_of
@@ -24,7 +24,7 @@ from jaxbandits.storage.consolidate import check_counted_once, count_of_runs, is
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
-from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.store_files import Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
 from jaxbandits.sweeps.checked_cells import check_same
 from jaxbandits.sweeps.grid import Cell
@@ -34,7 +34,7 @@ from jaxbandits.sweeps.stored_runs import Listeners, make_stored_runs
 from jaxbandits.sweeps.time_limit import TimeLimit
 from jaxbandits.xla_flags import refuse_other_flags
 
-__all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
+__all__ = ["Outcome", "part_of", "results_in", "run_stored"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -48,17 +48,6 @@ class Outcome(NamedTuple):
     wanted: int  # runs of the whole sweep
     spent: Timing | None
     out_of_time: bool = False  # whether a time limit ended it before it was complete
-
-
-def check_keep(keep: Any) -> str:
-    """Return the checked value of `keep`.
-
-    Raises:
-        UsageError: an unknown value.
-    """
-    if keep not in KEEP:
-        raise unknown_name("value of keep", str(keep), KEEP)
-    return str(keep)
 
 
 def part_of(given: Any) -> Part:
