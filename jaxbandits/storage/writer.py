@@ -155,9 +155,9 @@ class BlockWriter:
         """
         began = time.monotonic()
         if count := self._held.count:
-            size = write_block(self._folder, *self._held.block())
+            name = write_block(self._folder, *self._held.block())
             self.runs += count
-            _LOGGER.debug("%s: a block of %d runs, %d bytes", self._folder, count, size)
+            _LOGGER.debug("%s: %d runs in the block %s", self._folder, count, name)
         self._committed = time.monotonic()
         self._writing = self._committed - began
 
