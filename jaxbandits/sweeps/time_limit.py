@@ -66,11 +66,6 @@ class TimeLimit:
         self._pause, self._compiling = 0.0, 0.0
         self._begins: float | None = None
 
-    @property
-    def is_over(self) -> bool:
-        """Return whether the time is over."""
-        return time.monotonic() >= self._ends
-
     def is_near(self, writing: float = 0.0) -> bool:
         """Return whether another call may pass the limit.
 
