@@ -67,8 +67,6 @@ def compact(store: str | Path) -> Compacted:
     """
     path = Path(store)
     folder = blocks_folder(path)
-    if not path.exists() and not folder.exists():
-        raise UsageError(f"there is no store {path}")
     if (description := read_description(path)) is None:
         raise UsageError(f"{path} has no blocks")
     with interruptible(), writing(folder, Part(1, 1)), hold_lock(folder / "view.lock"):

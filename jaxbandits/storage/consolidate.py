@@ -148,8 +148,6 @@ def read_store(path: Path) -> xr.Dataset:
     Raises:
         UsageError: no store, something else, a store without all of its runs, or one that is damaged.
     """
-    if not path.exists() and not blocks_folder(path).exists():
-        raise UsageError(f"there is no store {path}")
     if (description := read_description(path)) is None:
         return read_arrays(path)
     folder = blocks_folder(path)

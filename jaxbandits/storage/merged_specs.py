@@ -21,7 +21,7 @@ from jaxbandits.io.spec_axes import (
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.layout import Layout, Variable, with_text
 from jaxbandits.storage.merged_cells import merge_cells
-from jaxbandits.storage.store_files import Description
+from jaxbandits.storage.store_files import Description, as_coordinate
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags
 
@@ -67,7 +67,7 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
     }
     start, stop = united_seeds([(layout.first_seed, layout.first_seed + layout.seeds) for layout in layouts], together)
     layout = first.layout._replace(
-        dimensions={name: _as_coordinate(known) for name, known in values.items()},
+        dimensions={name: as_coordinate(known) for name, known in values.items()},
         cells=tuple(merge_cells(values, layouts, specs, together)),
         first_seed=start,
         seeds=stop - start,
@@ -206,10 +206,6 @@ def _with_paths_of(first: Description, other: Description) -> Description:
         dimensions[name] = [paths.get(value, value) for value in np.asarray(dimensions[name]).tolist()]
     spec = with_paths_of(first.spec, other.spec)
     return other._replace(spec=spec, layout=other.layout._replace(dimensions=dimensions))
-
-
-def _as_coordinate(values: list[Any]) -> Any:
-    return values if any(isinstance(value, str) for value in values) else np.asarray(values)
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from jaxbandits.storage.block_files import block_names, read_done, write_whole
 from jaxbandits.storage.layout import Layout, Variable
 from jaxbandits.storage.seed_ranges import Stretch
 
-__all__ = ["KEEP", "Description", "blocks_folder", "check_keep", "done_by_cell", "read_description"]
+__all__ = ["KEEP", "Description", "as_coordinate", "blocks_folder", "check_keep", "done_by_cell", "read_description"]
 
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
@@ -88,8 +88,10 @@ def read_description(path: Path) -> Description | None:
     """Return the description of a store, or None where there are no blocks.
 
     Raises:
-        UsageError: a description that is damaged, or of another version.
+        UsageError: no store; or a description that is damaged, or of another version.
     """
+    if not path.exists() and not blocks_folder(path).exists():
+        raise UsageError(f"there is no store {path}")
     file = blocks_folder(path) / "sweep.json"
     if not file.exists():
         return None
@@ -102,7 +104,7 @@ def read_description(path: Path) -> Description | None:
         layout = data.pop("layout")
         dtype, points = layout["checkpoints"]
         layout["checkpoints"] = np.asarray(points, np.dtype(dtype))
-        layout["dimensions"] = {name: _coordinate(values) for name, values in layout["dimensions"].items()}
+        layout["dimensions"] = {name: as_coordinate(values) for name, values in layout["dimensions"].items()}
         layout["cells"] = tuple(layout["cells"])
         layout["variables"] = {name: _variable(**entries) for name, entries in layout["variables"].items()}
         found = Description(**{**data, "made_with": tuple(data["made_with"])}, layout=Layout(**layout))
@@ -115,7 +117,8 @@ def read_description(path: Path) -> Description | None:
     return found
 
 
-def _coordinate(values: list[Any]) -> np.ndarray | list[str]:
+def as_coordinate(values: list[Any]) -> Any:
+    """Return the values of a dimension as a layout has them."""
     return values if any(isinstance(value, str) for value in values) else np.asarray(values)
 
 

@@ -79,8 +79,6 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
         raise UsageError(f"{out} exists already")
     parts = []
     for path in paths:
-        if not path.exists() and not blocks_folder(path).exists():
-            raise UsageError(f"there is no store {path}")
         if (description := read_description(path)) is None:
             raise UsageError(f"{path} has no blocks: merge it with others as Datasets, jb.merge([…])")
         parts.append(description)
