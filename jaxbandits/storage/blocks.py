@@ -26,13 +26,7 @@ def joined(parts: list[FinishedRuns]) -> FinishedRuns:
 
 
 def block_of(runs: FinishedRuns, layout: Layout, keep: str) -> Block:
-    """Return a block of runs.
-
-    Args:
-        runs: their cells are numbered as in the layout.
-        layout: the layout of the sweep.
-        keep: what is kept, one of `KEEP`.
-    """
+    """Return a block of runs, whose cells are numbered as in the layout; `keep` is one of `KEEP`."""
     numbers = np.flatnonzero(np.bincount(runs.cell, minlength=len(layout.cells)))
     cell = np.searchsorted(numbers, runs.cell)
     cells = np.asarray([int(layout.cells[i], 16) for i in numbers], np.uint64)
@@ -70,12 +64,7 @@ def joined_blocks(blocks: list[Block]) -> Block:
 
 
 def summed(blocks: list[Block], layout: Layout) -> Block:
-    """Return one block with the sums of several.
-
-    Args:
-        blocks: blocks of sums; no two share a run.
-        layout: the layout of the sweep.
-    """
+    """Return one block with the sums of several, of which no two share a run."""
     numbers = {cell: number for number, cell in enumerate(layout.cells)}
     places = [np.asarray([numbers[cell] for cell in cells_of(block)]) for block in blocks]
     there = np.unique(np.concatenate(places))

@@ -61,10 +61,6 @@ def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) ->
 def blocks_of(folder: Path, keep: str) -> Iterator[Block]:
     """Yield the blocks of a folder that count, after checking every byte.
 
-    Args:
-        folder: the folder of the blocks.
-        keep: what is kept, one of `KEEP`.
-
     Raises:
         UsageError: a damaged block, or two blocks of sums that share runs.
     """

@@ -48,10 +48,6 @@ def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> No
 def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Description:
     """Return one description of several sweeps, complete with the runs of all.
 
-    Args:
-        parts: at least one.
-        names: their paths, for messages.
-
     Raises:
         UsageError: different specifications or XLA flags, or runs that no part has.
     """

@@ -15,12 +15,7 @@ class HeldRuns:
     """The contents of the next block."""
 
     def __init__(self, layout: Layout, keep: str) -> None:
-        """Start without a run.
-
-        Args:
-            layout: the layout of the sweep.
-            keep: what is kept, one of `KEEP`.
-        """
+        """Start without a run."""
         self._layout, self._keep = layout, keep
         self._runs: list[FinishedRuns] = []
         self._sums: list[Block] = []

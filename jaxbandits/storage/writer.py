@@ -115,15 +115,7 @@ class BlockWriter:
     """Commits completed runs in blocks."""
 
     def __init__(self, folder: Path, part: Part, layout: Layout, keep: str, wanted: int) -> None:
-        """Start without a run.
-
-        Args:
-            folder: the folder of the blocks.
-            part: the part that is written.
-            layout: the layout of the sweep.
-            keep: what is kept.
-            wanted: number of runs to make.
-        """
+        """Start without a run; `wanted` of them are to be made."""
         self._folder, self._part = folder, part
         self._held = HeldRuns(layout, keep)
         self._began = self._committed = self._told = time.monotonic()

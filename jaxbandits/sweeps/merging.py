@@ -63,10 +63,6 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
 def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
     """Merge stores into a new one, which has all of their blocks.
 
-    Args:
-        paths: the paths of two or more stores.
-        out: the path of the new one.
-
     Raises:
         UsageError: see `merge`.
         OSError: it cannot be written.

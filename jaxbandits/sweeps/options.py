@@ -52,12 +52,6 @@ def checked_option(name: str, check: Callable[..., T], *arguments: Any) -> T:
 def check_names(algorithms: Entries, problems: Entries, flights: FlightOptions, own: Iterable[str]) -> None:
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
 
-    Args:
-        algorithms: the algorithms with their axes.
-        problems: the problems with their axes.
-        flights: the pulls in flight with theirs.
-        own: names of the user's metrics.
-
     Raises:
         UsageError: a name that is taken; the message names the axis or the metric.
     """

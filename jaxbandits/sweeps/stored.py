@@ -77,15 +77,6 @@ def run_stored(
 ) -> Outcome:
     """Make the runs that a store lacks, and its arrays once it has all.
 
-    Args:
-        plan: the plan whose runs the store shall have; it may have more.
-        path: the path of the store, NAME.zarr or NAME.nc; it is created if missing.
-        keep: what is kept of the runs.
-        part: which of the missing runs to make.
-        placement: the devices and lanes.
-        listeners: called now and then with the progress.
-        limit: the time that there is: before it is over, completed runs are committed, and the call ends.
-
     Raises:
         UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
             written, too many devices.
