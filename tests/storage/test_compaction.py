@@ -24,19 +24,6 @@ STORE = Path("grid.zarr")
 KEEP = ["runs", pytest.param("summary", marks=pytest.mark.slow), "moments"]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """A block is written whenever runs have ended."""
-    monkeypatch.setattr(writer, "_FIRST", 0.0)
-    monkeypatch.setattr(writer, "_SHARE", 0.0)
-    monkeypatch.setattr(writer, "_WRITING", 1e9)
-
-
 def sweep(seeds=16, n=(3, 5), **options):
     """A grid whose variables differ in length with its arms."""
     algorithm = jb.UGapEc(epsilon=jb.axis([0.2, 0.4]), delta=0.1)

@@ -31,8 +31,7 @@ STORE = Path("grid.zarr")
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _setting(monkeypatch):
     monkeypatch.setattr(writer, "_FIRST", 300.0)  # one block, however long it takes
     Path("grid.toml").write_text(SPECIFICATION)
 

@@ -19,17 +19,11 @@ def sweep(seeds=50, **options):
     return jb.sweep(algorithm, jb.bernoulli([0.7, 0.5, 0.4]), seeds, **options)
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture(params=[False, True], ids=["one block", "many blocks"])
 def blocks(request, monkeypatch):
-    monkeypatch.setattr(writer, "_FIRST", 0.0 if request.param else 300.0)
+    monkeypatch.setattr(writer, "_FIRST", 300.0)
     if request.param:
-        monkeypatch.setattr(writer, "_SHARE", 0.0)
-        monkeypatch.setattr(writer, "_WRITING", 1e9)
+        request.getfixturevalue("small_blocks")
     return {"lanes": 2} if request.param else {}
 
 
