@@ -114,14 +114,16 @@ def make_view(path: Path, description: Description) -> None:
                 _move_in(made, path)
             else:
                 write_arrays(dataset, path)
+        # Not of the file: another process may have added to it meanwhile.
+        made_of = hashlib.sha256(description.content()).hexdigest()
         hashes = {name: _hash(path / name) for name in _files(path)} if path.is_dir() else {path.name: _hash(path)}
-        write_whole(folder / "view.json", json.dumps({"made_of": _made_of(folder), "files": hashes}).encode())
+        write_whole(folder / "view.json", json.dumps({"made_of": made_of, "files": hashes}).encode())
 
 
 def is_made(path: Path) -> bool:
     """Return whether there are arrays of all runs of the store's description."""
     folder = blocks_folder(path)
-    return _view(folder).get("made_of") == _made_of(folder)
+    return _view(folder).get("made_of") == _hash(folder / "sweep.json")
 
 
 def is_current(path: Path) -> bool:
@@ -201,11 +203,6 @@ def _move_in(made: Path, path: Path) -> None:
             os.replace(new, path / new.name)
     for name in reversed(names):
         os.replace(made / name, path / name)
-
-
-def _made_of(folder: Path) -> str:
-    """Return a hash of the description: it says which runs the arrays have."""
-    return _hash(folder / "sweep.json")
 
 
 def _files(path: Path) -> list[str]:

@@ -25,7 +25,7 @@ from jaxbandits.storage.store_files import Description, as_coordinate
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags
 
-__all__ = ["merge_specs", "refuse_another", "united_not_run", "united_seeds", "united_spec", "united_values"]
+__all__ = ["merge_specs", "refuse_another", "united_attrs", "united_seeds", "united_spec", "united_values"]
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
@@ -71,10 +71,8 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
         arms=max(layout.arms for layout in layouts),
         variables={name: _united_variable(name, layouts) for name in first.layout.variables},
     )
-    attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
-    if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
-        attrs["unseen"] = max(improbable)
-    attrs |= united_not_run([part.attrs for part in parts])
+    every = [part.attrs for part in parts]
+    attrs = functools.reduce(lambda one, other: one | other, every) | united_attrs(every)
     made_with = tuple(dict.fromkeys(itertools.chain(*(part.made_with for part in parts))))
     return Description(united_spec(specs, values, (start, stop)), first.keep, layout, attrs, made_with)
 
@@ -91,12 +89,15 @@ def united_seeds(parts: Sequence[seed_ranges.Stretch], names: str) -> seed_range
     return found[0]
 
 
-def united_not_run(attrs: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the attribute `not_run` of several results, which says of which pairs there are no runs; or none."""
+def united_attrs(every: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return `not_run`, of which pairs there are no runs, and `unseen` for several results together."""
     found: dict[str, str] = {}
-    for own in attrs:
+    for own in every:
         found |= json.loads(own.get("not_run", "{}"))
-    return {"not_run": json.dumps(found)} if found else {}
+    attrs: dict[str, Any] = {"not_run": json.dumps(found)} if found else {}
+    if improbable := [own["unseen"] for own in every if "unseen" in own]:
+        attrs["unseen"] = max(improbable)
+    return attrs
 
 
 def united_values(there: Any, here: Any) -> list[Any]:
