@@ -160,7 +160,7 @@ class BlockWriter:
             self._count = 0
             name = write_block(self._folder, *self._blocks.pop())
             self.runs += count
-            _LOGGER.debug("%s: %d runs in the block %s", self._folder, count, name)
+            _LOGGER.debug("%s: a block of %d runs, %s", self._folder, count, name)
         self._committed = time.monotonic()
         self._writing = self._committed - began
 

@@ -103,7 +103,7 @@ def checkpoint_values(algorithms: Entries, checkpoints: Sequence[float] | None, 
     if checkpoints is None:
         return np.zeros(0, np.int32)
     with about("run", "checkpoints"):
-        if isinstance(checkpoints, str) or not hasattr(checkpoints, "__iter__"):
+        if isinstance(checkpoints, str) or not isinstance(checkpoints, Iterable):
             raise UsageError(f"checkpoints are a list of numbers of pulls, got {shown(checkpoints)}")
         rules = list(algorithms.things.values())
         for algorithm in rules:
