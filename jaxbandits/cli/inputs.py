@@ -12,11 +12,12 @@ from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
 from jaxbandits.engine.devices import use_all_cores
-from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.io.toml_files import read_toml
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
+from jaxbandits.sweeps.options import run_options
 from jaxbandits.sweeps.plan import Plan, make_plan
 
 __all__ = [
@@ -119,16 +120,11 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
 
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:
     """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds; run nothing."""
-    from jaxbandits.io.schemas import validated
-    from jaxbandits.sweeps.run_schema import RunTable
-
     file = read_toml(path)
     start_jax()  # a problem consists of its arrays
     with file.blamed():
         algorithm, problem, options = spec.build(file.tables)
-        with about("run"):
-            run = validated(RunTable, options).model_dump()
-        keep, max_time = run.pop("keep"), run.pop("max_time")
+        run, keep, max_time = run_options(options)
         return make_plan(algorithm, problem, **run), keep, max_time
 
 

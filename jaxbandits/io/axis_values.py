@@ -1,15 +1,19 @@
 """Values in specifications: plain ones unchanged, an axis as `{ axis = … }`, and checks of their types."""
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.axes import Axis, axis
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.io.serialize import plain
 
-__all__ = ["is_text", "number_type", "required", "value_of", "written"]
+__all__ = ["check_entries", "is_text", "number_type", "required", "value_of", "written"]
+
+#: The largest number of values of a range.
+_MOST_VALUES = 10**6
 
 
 def written(value: Any) -> Any:
@@ -36,27 +40,56 @@ def value_of(value: Any, whole: bool = False) -> Any:
         return value
     if "axis" not in value:
         raise UsageError(f"expected a number, a list or {{ axis = … }}, got {value!r}")
-    from jaxbandits.io.schemas import AxisTable, Range, validated
+    check_entries(value, ("axis", "name", "labels"))
+    values, name, labels = value["axis"], value.get("name"), value.get("labels")
+    with about("axis"):
+        if isinstance(values, dict):
+            values = _range(values, whole)
+        if not isinstance(values, list):
+            raise UsageError(f"an axis is a list of values or a range, got {checks.shown(values)}")
+    if labels is None:
+        return axis(values, name)
+    if not isinstance(labels, list) or len(values) != len(labels) or not labels:
+        raise UsageError(f"an axis with labels needs a list of equally many values, got {checks.shown(labels)}")
+    if not all(isinstance(one, str) for one in labels) or len(set(labels)) < len(labels):
+        raise UsageError(f"the labels of an axis must be texts that differ, got {checks.shown(labels)}")
+    return Axis(tuple(values), axis([0], name).name, tuple(labels))
 
-    table = validated(AxisTable, value)
-    if table.labels is not None:
-        return _labelled(table.axis, table.name, table.labels)
-    if not isinstance(table.axis, Range):
-        return axis(table.axis, table.name)
-    start, stop, num, scale = table.axis.start, table.axis.stop, table.axis.num, table.axis.scale
-    if scale == "log":
-        for end, given in (("start", start), ("stop", stop)):
-            checks.number(f"{end} of an axis with scale log", given, checks.POSITIVE)
-    values = [float(x) for x in (np.geomspace if scale == "log" else np.linspace)(start, stop, num)]
-    return axis([round(x) for x in values] if whole else values, table.name)
+
+def _range(table: dict[str, Any], whole: bool) -> list[float]:
+    """Return the values of a range, evenly spaced."""
+    check_entries(table, ("start", "stop", "num", "scale"), ("start", "stop", "num"))
+    scale = table.get("scale", "linear")
+    with about("scale"):
+        if scale not in ("linear", "log"):
+            raise UsageError(f"the scale of an axis is linear or log, got {checks.shown(scale)}")
+    ends = []
+    for end in ("start", "stop"):
+        with about(end):
+            if scale == "log":
+                ends.append(checks.number(f"{end} of an axis with scale log", table[end], checks.POSITIVE))
+            else:
+                ends.append(checks.number(end, table[end]))
+    with about("num"):
+        num = checks.whole("num", table["num"], 1, _MOST_VALUES)
+    spaced: Any = np.geomspace if scale == "log" else np.linspace
+    values = [float(x) for x in spaced(ends[0], ends[1], num)]
+    return [round(x) for x in values] if whole else values
 
 
-def _labelled(values: Any, name: str | None, labels: list[str]) -> Axis:
-    if not isinstance(values, list) or len(values) != len(labels) or not labels:
-        raise UsageError(f"an axis with labels needs a list of equally many values, got {len(labels)} labels")
-    if len(set(labels)) < len(labels):
-        raise UsageError(f"the labels of an axis must differ, got {checks.shown(labels)}")
-    return Axis(tuple(values), name, tuple(labels))
+def check_entries(table: dict[str, Any], known: Sequence[str], needed: Sequence[str] = ()) -> None:
+    """Check the names of the entries of a table.
+
+    Raises:
+        UsageError: an unknown entry, or a missing one.
+    """
+    for key in table:
+        with about(key):
+            if key not in known:
+                raise unknown_name("entry", key, known)
+    for key in needed:
+        if key not in table:
+            raise UsageError(f"{key} is missing: {', '.join(needed)} must be given")
 
 
 def required(table: dict[str, Any], key: str, what: str) -> Any:

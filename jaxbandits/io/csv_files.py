@@ -129,13 +129,7 @@ class Table(NamedTuple):
         place: int,
         rule: Rule = FINITE,
     ) -> float:
-        """Return a cell that must hold a number.
-
-        Args:
-            line: the row's line.
-            row: its cells.
-            place: the column.
-            rule: what the number must satisfy; it must be finite in any case.
+        """Return a cell that must hold a finite number, which satisfies the rule.
 
         Raises:
             UsageError: a cell that is empty, violates the rule, or is beyond the range of float32.

@@ -25,12 +25,7 @@ def labels_of(spec: dict[str, Any], kind: str) -> list[str]:
 
 
 def by_label(spec: dict[str, Any], only: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a specification with its lists of tables as tables by label.
-
-    Args:
-        spec: a specification.
-        only: another one, whose labels are kept; None for all.
-    """
+    """Return a specification with its lists of tables as tables by label, or of those labels that `only` has."""
     found = dict(spec)
     for kind in KINDS:
         if isinstance(spec[kind], list):

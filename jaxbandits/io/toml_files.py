@@ -16,8 +16,9 @@ __all__ = ["TomlFile", "read_toml"]
 _LONGEST = 2**21
 #: A list without brackets.
 _BARE_LIST = re.compile(r"^\s*[\w.-]+\s*=\s*[-+]?[\d.]+\s*,", re.MULTILINE)
-#: The largest number of lines with a key that are examined.
-_MOST_LINES = 50
+#: A line that begins a table, or an entry; the keys may be quoted.
+_HEADER = re.compile(r"""\s*\[(\[?)([\w\s.'"-]+)\]+\s*(?:#.*)?$""")
+_ENTRY = re.compile(r"""\s*([\w\s.'"-]+?)\s*=""")
 
 
 class TomlFile(NamedTuple):
@@ -28,27 +29,26 @@ class TomlFile(NamedTuple):
     tables: dict[str, Any]
 
     def line_of(self, place: tuple[str, ...]) -> int | None:
-        """Return the number of the first line of an entry, or of the nearest table above it; None without one.
+        """Return the number of the line where an entry begins, or the nearest one above it; None without one.
 
         Args:
             place: the keys that lead to it; of a list, the number of the entry, from 0.
         """
-        for end in range(len(place), 0, -1):
-            if (found := self._line_of(place[:end])) is not None:
-                return found
-        return None
-
-    def _line_of(self, place: tuple[str, ...]) -> int | None:
-        if not _has(self.tables, place):
-            return None
-        lines = self.text.splitlines(keepends=True)
-        key = next((key for key in reversed(place) if not key.isdecimal()), place[-1])  # a list's number has no text
-        named = re.compile(rf"(?<![\w-]){re.escape(key)}(?![\w-])")
-        candidates = [number for number, line in enumerate(lines) if named.search(line)]
-        for number in candidates[:_MOST_LINES]:
-            if not _has(_parsed("".join(lines[:number])), place) and _has(_first_whole(lines, number), place):
-                return number + 1
-        return None
+        lines: dict[tuple[str, ...], int] = {}
+        above, keys = tuple[str, ...](), tuple[str, ...]()
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if header := _HEADER.match(line):
+                above, keys = (), _keys(header[2])
+                if header[1]:  # the next table of a list
+                    keys = (*keys, str(sum(known[:-1] == keys and known[-1].isdecimal() for known in lines)))
+            elif entry := _ENTRY.match(line):
+                keys = _keys(entry[1])
+            else:
+                continue
+            for end in range(1, len(keys) + 1):
+                lines.setdefault((*above, *keys[:end]), number)
+            above = keys if header else above
+        return next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
 
     @contextlib.contextmanager
     def blamed(self) -> Iterator[None]:
@@ -96,27 +96,5 @@ def read_toml(path: Path) -> TomlFile:
         raise UsageError(f"{path} is not TOML that can be read: {error}") from None
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _first_whole(lines: list[str], number: int) -> dict[str, Any] | None:
-    """Return the entries up to this line, with the further lines that its value takes."""
-    for end in range(number + 1, min(len(lines), number + 200) + 1):
-        if (found := _parsed("".join(lines[:end]))) is not None:
-            return found
-    return None
-
-
-def _has(tables: Any, place: tuple[str, ...]) -> bool:
-    for key in place:
-        if isinstance(tables, list) and key.isdecimal() and int(key) < len(tables):
-            tables = tables[int(key)]
-        elif isinstance(tables, dict) and key in tables:
-            tables = tables[key]
-        else:
-            return False
-    return True
+def _keys(text: str) -> tuple[str, ...]:
+    return tuple(key.strip(" \t'\"") for key in text.split("."))

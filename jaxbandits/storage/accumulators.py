@@ -91,12 +91,7 @@ class Stream:
     """Statistics of the runs of some cells, by variable."""
 
     def __init__(self, layout: Layout, *, counting: bool) -> None:
-        """Start without a run.
-
-        Args:
-            layout: the layout of the runs.
-            counting: whether to count how often each value occurred, for quantiles.
-        """
+        """Start without a run; `counting` counts how often each value occurred, for quantiles."""
         self._layout, self._counting = layout, counting
         self.moments: dict[str, Moments] = {}
         #: Flat place, value (see `rounded_values`) and how often it occurred, each `(N,)`.

@@ -1,7 +1,8 @@
 """Blocks: files of runs, written whole or not at all, each named by the hash of its content.
 
 A block is a zip archive of uncompressed NumPy arrays (`numpy.savez`). It is never changed. It contains no code, and
-reading it takes no more memory than its length.
+reading it takes no more memory than its length. Its first array, `done`, says which seeds of which cells it has:
+uint64 `(n, 3)`, a cell's hash, the first seed, and one after the last.
 """
 
 import hashlib
@@ -13,36 +14,33 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from jaxbandits.errors import UsageError
-from jaxbandits.storage.block_reader import first_arrays
 
 __all__ = [
     "ENDING",
-    "NOTE",
     "block_content",
     "block_names",
     "bytes_of_blocks",
-    "damaged",
     "name_of",
-    "named_by_content",
-    "note_of",
     "read_block",
-    "read_part",
+    "read_done",
     "write_block",
     "write_whole",
 ]
 
 ENDING = ".npz"
-#: The file that says which blocks are replaced by which.
-NOTE = "replacing.json"
 _HASH = 32  # hexadecimal digits of a name
-_NAME = re.compile(rf"[0-9a-f]{{{_HASH}}}\{ENDING}")
-#: How often a folder is listed that changes meanwhile.
-_LISTINGS = 9
+#: More bytes than come before the numbers of a block's first array, and what these bytes are.
+_AT_ONCE = 2**12
+_START = re.compile(
+    rb"PK\x03\x04.{26}done\.npy.*?"
+    rb"\x93NUMPY\x01\x00..\{'descr': '<u8', 'fortran_order': False, 'shape': \((\d{1,9}), 3\), \} *\n",
+    re.DOTALL,
+)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -65,27 +63,27 @@ def write_whole(path: Path, content: bytes) -> None:
         ) from None
 
 
-def write_block(folder: Path, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
-    """Commit a block, and return its size in bytes.
+def write_block(folder: Path, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    """Commit a block, and return its name.
 
     Args:
         folder: the folder of the blocks.
         about: plain data.
-        arrays: arrays by name, without objects.
+        arrays: arrays by name, without objects; `done` is one of them.
 
     Raises:
         OSError: it cannot be written.
     """
     content = block_content(about, arrays)
     write_whole(folder / name_of(content), content)
-    return len(content)
+    return name_of(content)
 
 
 def block_content(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
     """Return the content of a block's file; arguments as in `write_block`."""
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(about).encode(), np.uint8)
-    np.savez(buffer, allow_pickle=False, about=text, **arrays)
+    np.savez(buffer, allow_pickle=False, **{"done": arrays["done"], "about": text} | arrays)
     return buffer.getvalue()
 
 
@@ -94,48 +92,14 @@ def name_of(content: bytes) -> str:
     return f"{hashlib.sha256(content).hexdigest()[:_HASH]}{ENDING}"
 
 
-class Note(NamedTuple):
-    """A note that a block replaces others: once it exists, they do not count."""
-
-    new: str
-    old: frozenset[str]
-
-
-def note_of(folder: Path) -> Note | None:
-    """Return the note that a process has left in a folder that is compacting it, or was; None without one."""
-    try:
-        data = json.loads((folder / NOTE).read_bytes())
-        note = Note(data["new"], frozenset(data["old"]))
-        if all(_NAME.fullmatch(name) for name in (note.new, *note.old)):
-            return note
-        raise ValueError("other files")
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{folder / NOTE} is damaged: delete it") from None
-
-
 def block_names(folder: Path) -> list[str]:
-    """Return the names of the existing blocks, sorted, without those that another one replaces."""
-    for _ in range(_LISTINGS):
-        names = {path.name for path in folder.glob(f"[0-9a-f]*{ENDING}")}
-        note = note_of(folder)
-        if note is None or note.new in names:
-            return sorted(names if note is None else names - note.old)
-        if note.old <= names or not (folder / note.new).exists():
-            break
-        # The new block was written, and others deleted, while the folder was listed.
-    return sorted(names)
+    """Return the names of the existing blocks, sorted."""
+    return sorted(path.name for path in folder.glob(f"[0-9a-f]*{ENDING}"))
 
 
 def bytes_of_blocks(folder: Path) -> int:
     """Return the bytes of the blocks of a folder."""
     return sum((folder / name).stat().st_size for name in block_names(folder))
-
-
-def named_by_content(name: str, content: bytes) -> bool:
-    """Return whether the name of a block matches its content."""
-    return name == name_of(content)
 
 
 def read_block(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -145,28 +109,29 @@ def read_block(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         UsageError: a block whose content does not match its name.
     """
     content = path.read_bytes()
-    if not named_by_content(path.name, content):
-        raise damaged(path)
+    if path.name != name_of(content):
+        raise _damaged(path)
     try:
         found = dict(_arrays(io.BytesIO(content)))
         return json.loads(found.pop("about").tobytes()), found
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise damaged(path) from error
+        raise _damaged(path) from error
 
 
-def read_part(path: Path, names: frozenset[str]) -> dict[str, np.ndarray]:
-    """Return some of the first arrays of a block; the rest is not checked.
+def read_done(path: Path) -> np.ndarray:
+    """Return which seeds of which cells a block has, uint64 `(n, 3)`; the rest of it is neither read nor checked.
 
     Raises:
         UsageError: a block that cannot be read.
         FileNotFoundError: no such block.
     """
-    try:
-        return first_arrays(path, names)
-    except FileNotFoundError:
-        raise
-    except (ValueError, OSError) as error:
-        raise damaged(path) from error
+    with path.open("rb", buffering=_AT_ONCE) as file:
+        start = _START.match(file.read(_AT_ONCE))
+        size = 24 * int(start[1]) if start else 0
+        if not start or size > os.fstat(file.fileno()).st_size - start.end():
+            raise _damaged(path)
+        file.seek(start.end())
+        return np.frombuffer(file.read(size), np.uint64).reshape(-1, 3)
 
 
 def _arrays(file: Any) -> Iterator[tuple[str, np.ndarray]]:
@@ -179,7 +144,7 @@ def _arrays(file: Any) -> Iterator[tuple[str, np.ndarray]]:
                 yield name, np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def damaged(path: Path) -> UsageError:
+def _damaged(path: Path) -> UsageError:
     """Return the error for a block that is damaged."""
     return UsageError(
         f"block {path} is damaged: its content does not match its name; delete it, and --resume makes its runs again"

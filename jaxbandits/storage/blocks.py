@@ -8,7 +8,7 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulators import Stream
 from jaxbandits.storage.layout import FinishedRuns, Layout
 
-__all__ = ["Block", "block_of", "entered", "joined", "joined_blocks", "summed"]
+__all__ = ["Block", "block_of", "cells_of", "entered", "joined", "joined_blocks", "summed"]
 
 
 class Block(NamedTuple):
@@ -26,18 +26,11 @@ def joined(parts: list[FinishedRuns]) -> FinishedRuns:
 
 
 def block_of(runs: FinishedRuns, layout: Layout, keep: str) -> Block:
-    """Return a block of runs.
-
-    Args:
-        runs: their cells are numbered as in the layout.
-        layout: the layout of the sweep.
-        keep: what is kept, one of `KEEP`.
-    """
+    """Return a block of runs, whose cells are numbered as in the layout; `keep` is one of `KEEP`."""
     numbers = np.flatnonzero(np.bincount(runs.cell, minlength=len(layout.cells)))
     cell = np.searchsorted(numbers, runs.cell)
-    arrays: dict[str, np.ndarray] = {"cells": np.asarray([layout.cells[i] for i in numbers], "S16")}
-    # A cell's seeds are consecutive within one whole number, and never follow the seeds of the cell before.
-    arrays |= _done(seed_ranges.of_seeds(np.sort((cell << 33) | runs.seed)))
+    cells = np.asarray([int(layout.cells[i], 16) for i in numbers], np.uint64)
+    arrays = {"done": _done(cells, np.sort((cell << 33) | runs.seed)), "cells": cells}
     about = {"keep": keep, "bandits": layout.bandits, "arms": layout.arms}
     if keep != "runs":
         stream = Stream(_narrowed(layout, numbers), counting=keep == "summary")
@@ -62,7 +55,7 @@ def joined_blocks(blocks: list[Block]) -> Block:
     key = (np.concatenate(cells).astype(np.int64) << 33) | np.concatenate([part["seed"] for part in parts])
     order = np.argsort(key, kind="stable")
     order = order[np.append(np.diff(key[order]) != 0, True)]
-    arrays = {"cells": names, **_done(seed_ranges.of_seeds(key[order]))}
+    arrays = {"done": _done(names, key[order]), "cells": names}
     arrays["cell"], arrays["seed"] = (key[order] >> 33).astype(np.uint32), (key[order] & 0xFFFFFFFF).astype(np.uint32)
     for name in parts[0]:
         if name.startswith("value."):
@@ -71,34 +64,34 @@ def joined_blocks(blocks: list[Block]) -> Block:
 
 
 def summed(blocks: list[Block], layout: Layout) -> Block:
-    """Return one block with the sums of several.
-
-    Args:
-        blocks: blocks of sums; no two share a run.
-        layout: the layout of the sweep.
-    """
+    """Return one block with the sums of several, of which no two share a run."""
     numbers = {cell: number for number, cell in enumerate(layout.cells)}
-    places = [np.asarray([numbers[cell.decode()] for cell in block.arrays["cells"].tolist()]) for block in blocks]
+    places = [np.asarray([numbers[cell] for cell in cells_of(block)]) for block in blocks]
     there = np.unique(np.concatenate(places))
     stream = Stream(_narrowed(layout, there), counting=blocks[0].about["keep"] == "summary")
-    done: list[seed_ranges.Stretch] = []
     for block, place in zip(blocks, places, strict=True):
-        own = np.searchsorted(there, place)
-        stream.add_arrays(block.arrays, own, (block.about["bandits"], block.about["arms"]))
-        cell = own[block.arrays["done_cell"]] << 33
-        done += zip(
-            (cell | block.arrays["done_start"]).tolist(), (cell | block.arrays["done_stop"]).tolist(), strict=True
-        )
-    arrays = {"cells": np.asarray([layout.cells[i] for i in there], "S16"), **_done(seed_ranges.united(done))}
+        stream.add_arrays(block.arrays, np.searchsorted(there, place), (block.about["bandits"], block.about["arms"]))
+    done = seed_ranges.unite_rows(np.concatenate([block.arrays["done"] for block in blocks]))
+    arrays = {"done": done, "cells": np.asarray([int(layout.cells[i], 16) for i in there], np.uint64)}
     about = {**blocks[0].about, "bandits": layout.bandits, "arms": layout.arms}
     return Block(about, arrays | stream.arrays())
 
 
-def _done(keys: list[seed_ranges.Stretch]) -> dict[str, np.ndarray]:
-    """Return seed ranges by cell, from ranges of whole numbers that combine cell and seed."""
-    ends = np.asarray(keys, np.int64).reshape(-1, 2)
-    start, stop = (np.ascontiguousarray(end & (2**33 - 1)) for end in ends.T)
-    return {"done_cell": ends[:, 0] >> 33, "done_start": start, "done_stop": stop}
+def cells_of(block: Block) -> list[str]:
+    """Return the hashes of the cells of a block, in the order of their numbers in it."""
+    return [f"{cell:016x}" for cell in block.arrays["cells"].tolist()]
+
+
+def _done(cells: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Return which seeds of which cells there are, uint64 `(n, 3)`.
+
+    Args:
+        cells: the hashes of the cells.
+        keys: the runs in order, each as 2^33 times the number of its cell plus its seed; gaps divide the cells.
+    """
+    ends = np.asarray(seed_ranges.of_seeds(keys), np.uint64).reshape(-1, 2)
+    start, stop = (ends & np.uint64(2**33 - 1)).T
+    return np.column_stack([cells[ends[:, 0] >> np.uint64(33)], start, stop])
 
 
 def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:
@@ -119,7 +112,7 @@ def entered(
         blank: from a variable's name to an array without a value.
     """
     arrays = block.arrays
-    shown = [places.get(cell.decode(), []) for cell in arrays["cells"].tolist()]
+    shown = [places.get(cell, []) for cell in cells_of(block)]
     column = arrays["seed"].astype(np.int64) - layout.first_seed
     inside = (column >= 0) & (column < layout.seeds)
     for copy in range(max(map(len, shown), default=0)):  # a grid may list a cell more than once

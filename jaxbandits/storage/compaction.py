@@ -1,18 +1,23 @@
-"""Makes few blocks of many: a sweep of weeks leaves thousands of small ones."""
+"""Makes few blocks of many: a sweep of weeks leaves thousands of small ones.
 
+A new block is on the disk before those that it replaces are deleted. If the process is killed between, their runs are
+there twice. Of equal runs one is read, and sums count once (`blocks_of_sums`). The next call deletes what is left.
+"""
+
+import contextlib
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
-from jaxbandits.storage.block_files import block_content, block_names, bytes_of_blocks, name_of, read_block
+from jaxbandits.storage.block_files import block_names, bytes_of_blocks, read_block, write_block
 from jaxbandits.storage.blocks import Block, joined_blocks, summed
-from jaxbandits.storage.consolidate import check_counted_once, keep_view
+from jaxbandits.storage.consolidate import blocks_of, blocks_of_sums
 from jaxbandits.storage.locks import hold_lock
-from jaxbandits.storage.replaced_blocks import finish_replacing, names_after, replace_blocks
 from jaxbandits.storage.store_files import Description, blocks_folder, read_description
 from jaxbandits.storage.writer import Part, writing
 
@@ -62,26 +67,37 @@ def compact(store: str | Path) -> Compacted:
     """
     path = Path(store)
     folder = blocks_folder(path)
-    if not path.exists() and not folder.exists():
-        raise UsageError(f"there is no store {path}")
     if (description := read_description(path)) is None:
         raise UsageError(f"{path} has no blocks")
     with interruptible(), writing(folder, Part(1, 1)), hold_lock(folder / "view.lock"):
-        finish_replacing(folder)
         before = len(block_names(folder)), bytes_of_blocks(folder)
+        if description.keep != "runs":
+            for _ in blocks_of(folder, description.keep):  # checks every byte, before others are deleted
+                pass
+            _delete(folder, set(block_names(folder)) - set(blocks_of_sums(folder)))
         for old, block in _groups(folder, description):
-            content = block_content(*block)
-            keep_view(path, names_after(folder, old, name_of(content)))
-            replace_blocks(folder, old, content)
-            _LOGGER.info("%s: %d blocks became one of %d bytes", path, len(old), len(content))
+            new = write_block(folder, *block)
+            read_block(folder / new)
+            _delete(folder, set(old) - {new})
+            _LOGGER.info("%s: %d blocks became %s", path, len(old), new)
         return Compacted(*before, len(block_names(folder)), bytes_of_blocks(folder))
+
+
+def _delete(folder: Path, names: set[str]) -> None:
+    """Delete blocks, once the names of the others are on the disk, where the system can wait for that."""
+    with contextlib.suppress(OSError, AttributeError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+    for name in names:
+        (folder / name).unlink()
 
 
 def _groups(folder: Path, description: Description) -> Iterator[tuple[list[str], Block]]:
     """Yield the names of two or more blocks, and the block that replaces them."""
     sums = description.keep != "runs"
-    if sums:
-        check_counted_once(folder)
     names: dict[Any, list[str]] = {}
     blocks: dict[Any, list[Block]] = {}
     sizes: dict[Any, int] = {}

@@ -17,25 +17,23 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulator_datasets import moments_dataset, summary_dataset
 from jaxbandits.storage.accumulators import Stream
 from jaxbandits.storage.arrays_on_disk import read_arrays, write_arrays
-from jaxbandits.storage.block_files import block_names, read_block, write_whole
-from jaxbandits.storage.blocks import Block, entered
+from jaxbandits.storage.block_files import block_names, read_block, read_done, write_whole
+from jaxbandits.storage.blocks import Block, cells_of, entered
 from jaxbandits.storage.layout import Layout, dataset_of
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.store_files import (
     Description,
     blocks_folder,
     done_by_cell,
-    done_of_block,
     read_description,
 )
 
 __all__ = [
     "blocks_of",
-    "check_counted_once",
+    "blocks_of_sums",
     "count_of_runs",
     "is_current",
     "is_made",
-    "keep_view",
     "make_view",
     "places_of",
     "read_store",
@@ -60,29 +58,38 @@ def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) ->
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 
-def blocks_of(folder: Path) -> Iterator[Block]:
-    """Yield the blocks of a folder after checking every byte.
+def blocks_of(folder: Path, keep: str) -> Iterator[Block]:
+    """Yield the blocks of a folder that count, after checking every byte.
 
     Raises:
-        UsageError: a damaged block, or two blocks of sums with the same runs.
+        UsageError: a damaged block, or two blocks of sums that share runs.
     """
-    seen: dict[str, list[seed_ranges.Stretch]] = {}
-    for name in block_names(folder):
-        block = Block(*read_block(folder / name))
-        for cell, seeds in done_of_block(block.arrays).items():
-            seen.setdefault(cell, []).extend(seeds)
-            if block.about["keep"] != "runs" and (twice := seed_ranges.overlap(seen[cell])):
-                raise UsageError(
-                    f"block {folder / name} has the seeds {twice[0]} to {twice[1] - 1} of a cell that another block "
-                    "has, and would be counted twice: delete one of them, and --resume makes what is missing"
-                )
-        yield block
+    for name in block_names(folder) if keep == "runs" else blocks_of_sums(folder):
+        yield Block(*read_block(folder / name))
 
 
-def check_counted_once(folder: Path) -> None:
-    """Check the blocks of a folder; arguments and errors as for `blocks_of`."""
-    for _ in blocks_of(folder):
-        pass
+def blocks_of_sums(folder: Path) -> list[str]:
+    """Return the names of the blocks whose sums count.
+
+    A block whose runs are all in larger ones does not: `compact` has left it when it was killed.
+
+    Raises:
+        UsageError: a block that shares some runs with larger ones, and not all.
+    """
+    done = {name: read_done(folder / name) for name in block_names(folder)}
+    counts = {name: seed_ranges.count_seeds(rows) for name, rows in done.items()}
+    there, kept = np.zeros((0, 3), np.uint64), list[str]()
+    for name in sorted(done, key=lambda name: -counts[name]):
+        both = seed_ranges.unite_rows(np.concatenate([there, done[name]]))
+        new = seed_ranges.count_seeds(both) - seed_ranges.count_seeds(there)
+        if 0 < new < counts[name]:
+            raise UsageError(
+                f"block {folder / name} has {counts[name] - new:,} runs that other blocks have, and would be counted "
+                "twice: delete it, and --resume makes what is missing"
+            )
+        if new:
+            there, kept = both, [*kept, name]
+    return sorted(kept)
 
 
 def make_view(path: Path, description: Description) -> None:
@@ -107,43 +114,28 @@ def make_view(path: Path, description: Description) -> None:
                 _move_in(made, path)
             else:
                 write_arrays(dataset, path)
-        made_of = _made_of(folder, block_names(folder))
+        # Not of the file: another process may have added to it meanwhile.
+        made_of = hashlib.sha256(description.content()).hexdigest()
         hashes = {name: _hash(path / name) for name in _files(path)} if path.is_dir() else {path.name: _hash(path)}
         write_whole(folder / "view.json", json.dumps({"made_of": made_of, "files": hashes}).encode())
 
 
 def is_made(path: Path) -> bool:
-    """Return whether the arrays were made from the present blocks."""
+    """Return whether there are arrays of all runs of the store's description."""
     folder = blocks_folder(path)
-    view, now = _view(folder), _made_of(folder, block_names(folder))
-    return now in (view.get("made_of"), view.get("made_of_next"))
-
-
-def keep_view(path: Path, names: list[str]) -> None:
-    """Note that the arrays, if they are made from the present blocks, are also those of other ones.
-
-    Args:
-        path: the store.
-        names: the blocks that will have the same runs.
-    """
-    folder = blocks_folder(path)
-    if is_made(path):
-        now, following = (_made_of(folder, blocks) for blocks in (block_names(folder), names))
-        view = {"made_of": now, "made_of_next": following, "files": _view(folder)["files"]}
-        write_whole(folder / "view.json", json.dumps(view).encode())
+    return _view(folder).get("made_of") == _hash(folder / "sweep.json")
 
 
 def is_current(path: Path) -> bool:
-    """Return whether the arrays were made from the present blocks, and have not changed since."""
+    """Return whether there are arrays of all runs of the store, and they have not changed since they were made."""
     return is_made(path) and not _damaged(path, _view(blocks_folder(path))["files"])
 
 
 def _view(folder: Path) -> dict[str, Any]:
-    """Return the hashes of the blocks and of the arrays' files; empty where no arrays were made."""
+    """Return the hashes of the description and of the arrays' files; empty where no arrays were made."""
     try:
         view = json.loads((folder / "view.json").read_bytes())
-        made_of = {name: str(view[name]) for name in ("made_of", "made_of_next") if name in view}
-        return {**made_of, "files": dict(view["files"])}
+        return {"made_of": str(view["made_of"]), "files": dict(view["files"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {"files": {}}
 
@@ -154,8 +146,6 @@ def read_store(path: Path) -> xr.Dataset:
     Raises:
         UsageError: no store, something else, a store without all of its runs, or one that is damaged.
     """
-    if not path.exists() and not blocks_folder(path).exists():
-        raise UsageError(f"there is no store {path}")
     if (description := read_description(path)) is None:
         return read_arrays(path)
     folder = blocks_folder(path)
@@ -177,14 +167,14 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
     }
     if description.keep == "runs":
         found: dict[str, np.ndarray] = {}
-        for block in blocks_of(folder):
+        for block in blocks_of(folder, description.keep):
             entered(block, places, layout, found, lambda name: _blank(layout, name, room))
         dataset = dataset_of(layout, found, layout.first_seed)
         return dataset.assign_attrs(attrs)
     distinct = layout._replace(cells=layout.distinct_cells)  # the statistics of a cell are kept once
     stream, numbers = Stream(distinct, counting=description.keep == "summary"), places_of(distinct)
-    for block in blocks_of(folder):
-        cells = np.asarray([numbers[cell.decode()][0] for cell in block.arrays["cells"].tolist()])
+    for block in blocks_of(folder, description.keep):
+        cells = np.asarray([numbers[cell][0] for cell in cells_of(block)])
         stream.add_arrays(block.arrays, cells, (block.about["bandits"], block.about["arms"]))
     if description.keep == "summary":
         return summary_dataset(stream, layout, attrs)
@@ -213,11 +203,6 @@ def _move_in(made: Path, path: Path) -> None:
             os.replace(new, path / new.name)
     for name in reversed(names):
         os.replace(made / name, path / name)
-
-
-def _made_of(folder: Path, names: list[str]) -> str:
-    """Return a hash of blocks by name and of the description."""
-    return hashlib.sha256("\n".join(names).encode() + (folder / "sweep.json").read_bytes()).hexdigest()
 
 
 def _files(path: Path) -> list[str]:

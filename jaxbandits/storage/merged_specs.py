@@ -21,11 +21,11 @@ from jaxbandits.io.spec_axes import (
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.layout import Layout, Variable, with_text
 from jaxbandits.storage.merged_cells import merge_cells
-from jaxbandits.storage.store_files import Description
+from jaxbandits.storage.store_files import Description, as_coordinate
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags
 
-__all__ = ["merge_specs", "refuse_another", "united_not_run", "united_seeds", "united_spec", "united_values"]
+__all__ = ["merge_specs", "refuse_another", "united_attrs", "united_seeds", "united_spec", "united_values"]
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
@@ -48,10 +48,6 @@ def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> No
 def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Description:
     """Return one description of several sweeps, complete with the runs of all.
 
-    Args:
-        parts: at least one.
-        names: their paths, for messages.
-
     Raises:
         UsageError: different specifications or XLA flags, or runs that no part has.
     """
@@ -67,7 +63,7 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
     }
     start, stop = united_seeds([(layout.first_seed, layout.first_seed + layout.seeds) for layout in layouts], together)
     layout = first.layout._replace(
-        dimensions={name: _as_coordinate(known) for name, known in values.items()},
+        dimensions={name: as_coordinate(known) for name, known in values.items()},
         cells=tuple(merge_cells(values, layouts, specs, together)),
         first_seed=start,
         seeds=stop - start,
@@ -75,10 +71,8 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
         arms=max(layout.arms for layout in layouts),
         variables={name: _united_variable(name, layouts) for name in first.layout.variables},
     )
-    attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
-    if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
-        attrs["unseen"] = max(improbable)
-    attrs |= united_not_run([part.attrs for part in parts])
+    every = [part.attrs for part in parts]
+    attrs = functools.reduce(lambda one, other: one | other, every) | united_attrs(every)
     made_with = tuple(dict.fromkeys(itertools.chain(*(part.made_with for part in parts))))
     return Description(united_spec(specs, values, (start, stop)), first.keep, layout, attrs, made_with)
 
@@ -95,12 +89,15 @@ def united_seeds(parts: Sequence[seed_ranges.Stretch], names: str) -> seed_range
     return found[0]
 
 
-def united_not_run(attrs: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the attribute `not_run` of several results, which says of which pairs there are no runs; or none."""
+def united_attrs(every: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return `not_run`, of which pairs there are no runs, and `unseen` for several results together."""
     found: dict[str, str] = {}
-    for own in attrs:
+    for own in every:
         found |= json.loads(own.get("not_run", "{}"))
-    return {"not_run": json.dumps(found)} if found else {}
+    attrs: dict[str, Any] = {"not_run": json.dumps(found)} if found else {}
+    if improbable := [own["unseen"] for own in every if "unseen" in own]:
+        attrs["unseen"] = max(improbable)
+    return attrs
 
 
 def united_values(there: Any, here: Any) -> list[Any]:
@@ -206,10 +203,6 @@ def _with_paths_of(first: Description, other: Description) -> Description:
         dimensions[name] = [paths.get(value, value) for value in np.asarray(dimensions[name]).tolist()]
     spec = with_paths_of(first.spec, other.spec)
     return other._replace(spec=spec, layout=other.layout._replace(dimensions=dimensions))
-
-
-def _as_coordinate(values: list[Any]) -> Any:
-    return values if any(isinstance(value, str) for value in values) else np.asarray(values)
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:

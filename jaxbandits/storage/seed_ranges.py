@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-__all__ = ["Stretch", "common", "missing", "of_seeds", "overlap", "united", "united_arrays"]
+__all__ = ["Stretch", "by_cell", "common", "count_seeds", "missing", "of_seeds", "unite_rows", "united"]
 
 Stretch = tuple[int, int]
 
@@ -29,23 +29,33 @@ def united(stretches: Iterable[Stretch]) -> list[Stretch]:
     return found
 
 
-def united_arrays(starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `united` returns, for ranges as two arrays, int64 `(N,)`."""
-    order = np.argsort(starts, kind="stable")
-    starts, latest = starts[order], np.maximum.accumulate(stops[order])
-    first = np.append(True, starts[1:] > latest[:-1])[: starts.size]
-    last = np.append(first[1:], True)[: starts.size]
-    return starts[first], latest[last]
+def unite_rows(rows: np.ndarray) -> np.ndarray:
+    """Return the same seeds in order, in the fewest ranges: uint64 `(n, 3)` of cell, first seed and one after the last.
+
+    Args:
+        rows: such ranges in any order, uint64 `(N, 3)`; they may overlap.
+    """
+    cell, start, stop = rows[np.lexsort((rows[:, 1], rows[:, 0]))].T
+    other = np.append(True, cell[1:] != cell[:-1])[: cell.size]
+    offset = np.cumsum(other, dtype=np.uint64) << np.uint64(33)  # seeds are below 2^32
+    latest = np.maximum.accumulate(offset + stop) - offset
+    first = other | np.append(True, start[1:] > latest[:-1])[: cell.size]
+    last = np.append(first[1:], True)[: cell.size]
+    return np.column_stack([cell[first], start[first], latest[last]])
 
 
-def overlap(stretches: Iterable[Stretch]) -> Stretch | None:
-    """Return the seeds that two of the ranges share, if any do."""
-    last = 0
-    for start, stop in sorted(stretches):
-        if start < last:
-            return (start, min(stop, last))
-        last = max(last, stop)
-    return None
+def by_cell(rows: np.ndarray) -> dict[str, list[Stretch]]:
+    """Return the seeds of each cell, by its hash, from ranges as in `unite_rows`."""
+    found: dict[str, list[Stretch]] = {}
+    for cell, start, stop in unite_rows(rows).tolist():
+        found.setdefault(f"{cell:016x}", []).append((start, stop))
+    return found
+
+
+def count_seeds(rows: np.ndarray) -> int:
+    """Return the number of seeds of all cells, from ranges as in `unite_rows`."""
+    _, start, stop = unite_rows(rows).T
+    return int((stop - start).sum())
 
 
 def common(some: Iterable[Stretch], others: Iterable[Stretch]) -> list[Stretch]:

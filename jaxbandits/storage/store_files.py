@@ -2,7 +2,6 @@
 
     NAME.zarr/         arrays that xarray opens, made from the blocks once all runs are complete
     NAME.zarr/blocks/  sweep.json, the description; a file per block; view.json, the hashes of the arrays' files;
-                       replacing.json, while blocks are replaced by one with the same runs;
                        writer-1-of-2.lock and .json, of a process that is writing; .marker in place of .lock where
                        the file system has no locks
 
@@ -16,23 +15,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.block_files import block_names, damaged, read_part, write_whole
+from jaxbandits.storage.block_files import block_names, read_done, write_whole
 from jaxbandits.storage.layout import Layout, Variable
 from jaxbandits.storage.seed_ranges import Stretch
 
-__all__ = ["KEEP", "Description", "blocks_folder", "done_by_cell", "done_of_block", "read_description"]
+__all__ = ["KEEP", "Description", "as_coordinate", "blocks_folder", "check_keep", "done_by_cell", "read_description"]
 
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
-_FORMAT = 1
+_FORMAT = 2
 #: How often the blocks are listed again if one is gone.
 _TRIES = 9
-#: The arrays that say which seeds a block has.
-_DONE = frozenset({"cells", "done_cell", "done_start", "done_stop"})
 #: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
+
+
+def check_keep(keep: Any) -> str:
+    """Return the checked value of `keep`.
+
+    Raises:
+        UsageError: an unknown value.
+    """
+    if keep not in KEEP:
+        raise unknown_name("value of keep", str(keep), KEEP)
+    return str(keep)
 
 
 class Description(NamedTuple):
@@ -80,8 +88,10 @@ def read_description(path: Path) -> Description | None:
     """Return the description of a store, or None where there are no blocks.
 
     Raises:
-        UsageError: a description that is damaged, or of another version.
+        UsageError: no store; or a description that is damaged, or of another version.
     """
+    if not path.exists() and not blocks_folder(path).exists():
+        raise UsageError(f"there is no store {path}")
     file = blocks_folder(path) / "sweep.json"
     if not file.exists():
         return None
@@ -94,7 +104,7 @@ def read_description(path: Path) -> Description | None:
         layout = data.pop("layout")
         dtype, points = layout["checkpoints"]
         layout["checkpoints"] = np.asarray(points, np.dtype(dtype))
-        layout["dimensions"] = {name: _coordinate(values) for name, values in layout["dimensions"].items()}
+        layout["dimensions"] = {name: as_coordinate(values) for name, values in layout["dimensions"].items()}
         layout["cells"] = tuple(layout["cells"])
         layout["variables"] = {name: _variable(**entries) for name, entries in layout["variables"].items()}
         found = Description(**{**data, "made_with": tuple(data["made_with"])}, layout=Layout(**layout))
@@ -107,7 +117,8 @@ def read_description(path: Path) -> Description | None:
     return found
 
 
-def _coordinate(values: list[Any]) -> np.ndarray | list[str]:
+def as_coordinate(values: list[Any]) -> Any:
+    """Return the values of a dimension as a layout has them."""
     return values if any(isinstance(value, str) for value in values) else np.asarray(values)
 
 
@@ -118,15 +129,6 @@ def _variable(dtype: str, per_arm: bool, empty: float, attrs: dict[str, str]) ->
     return Variable(kind.type, per_arm, empty, attrs)
 
 
-def done_of_block(block: dict[str, np.ndarray]) -> dict[str, list[Stretch]]:
-    """Return the seeds of each cell that a block has."""
-    found: dict[str, list[Stretch]] = {}
-    cells = [cell.decode() for cell in block["cells"].tolist()]
-    for cell, start, stop in zip(*(block[f"done_{part}"].tolist() for part in ("cell", "start", "stop")), strict=True):
-        found.setdefault(cells[cell], []).append((start, stop))
-    return found
-
-
 def done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
     """Return the seeds of each cell that the blocks of a folder have; the rest of a block is not checked.
 
@@ -135,27 +137,10 @@ def done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
     """
     for _ in range(_TRIES):
         with contextlib.suppress(FileNotFoundError):  # another process has just replaced it by one with the same runs
-            return _done_by_cell(folder, block_names(folder))
-    return _done_by_cell(folder, block_names(folder))
+            return _done_by_cell(folder)
+    return _done_by_cell(folder)
 
 
-def _done_by_cell(folder: Path, blocks: list[str]) -> dict[str, list[Stretch]]:
-    numbers: dict[bytes, int] = {}  # of the cells, in the order in which they are met
-    keys, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for name in blocks:
-        block = read_part(folder / name, _DONE)
-        try:
-            cells = [numbers.setdefault(cell, len(numbers)) for cell in block["cells"].astype("S16").tolist()]
-            cell = np.asarray(cells, np.int64)[block["done_cell"]] << 33  # seeds are below 2^32
-            keys.append(cell | block["done_start"])
-            ends.append(cell | block["done_stop"])
-        except (IndexError, TypeError, ValueError):
-            raise damaged(folder / name) from None
-    names = [cell.decode(errors="replace") for cell in numbers]
-    found: dict[str, list[Stretch]] = {name: [] for name in names}
-    starts, stops = seed_ranges.united_arrays(np.concatenate(keys), np.concatenate(ends))
-    seeds = np.int64(2**33 - 1)
-    parts = ((starts >> 33).tolist(), (starts & seeds).tolist(), (stops & seeds).tolist())
-    for number, start, stop in zip(*parts, strict=True):
-        found[names[number]].append((start, stop))
-    return found
+def _done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
+    rows = [read_done(folder / name) for name in block_names(folder)]
+    return seed_ranges.by_cell(np.concatenate([np.zeros((0, 3), np.uint64), *rows]))

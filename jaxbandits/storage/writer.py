@@ -15,9 +15,9 @@ import filelock
 from jaxbandits.errors import UsageError
 from jaxbandits.status import stopped_early
 from jaxbandits.storage.block_files import write_block, write_whole
+from jaxbandits.storage.blocks import Block, block_of, joined, summed
 from jaxbandits.storage.layout import FinishedRuns, Layout
 from jaxbandits.storage.locks import lock_of, remedy
-from jaxbandits.storage.write_buffer import HeldRuns
 
 __all__ = ["BlockWriter", "Part", "listening", "writing"]
 
@@ -27,6 +27,8 @@ _LOGGER = logging.getLogger(__name__)
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
 #: Largest share of the time that goes into writing.
 _WRITING = 0.03
+#: Bytes of runs in memory at which sums take their place, and at which a block is written.
+_REDUCED, _MOST_BYTES = 2**22, 2**26
 #: Seconds between two status files.
 _BEAT = 1.0
 
@@ -115,31 +117,30 @@ class BlockWriter:
     """Commits completed runs in blocks."""
 
     def __init__(self, folder: Path, part: Part, layout: Layout, keep: str, wanted: int) -> None:
-        """Start without a run.
-
-        Args:
-            folder: the folder of the blocks.
-            part: the part that is written.
-            layout: the layout of the sweep.
-            keep: what is kept.
-            wanted: number of runs to make.
-        """
+        """Start without a run; `wanted` of them are to be made."""
         self._folder, self._part = folder, part
-        self._held = HeldRuns(layout, keep)
+        self._layout, self._keep = layout, keep
+        self._runs: list[FinishedRuns] = []  # that are not on disk yet
+        self._blocks: list[Block] = []  # of such runs, or their sums
+        self._count = self._bytes = 0
         self._began = self._committed = self._told = time.monotonic()
         self._writing = 0.0
         self.runs, self.stopped, self.wanted = 0, 0, wanted
 
     def add(self, runs: FinishedRuns) -> None:
         """Add runs, and commit them when it is time."""
-        if not self._held.takes(runs):
+        if self._runs and self._runs[0].values.keys() != runs.values.keys():  # those of a block have the same variables
             self.commit()
         if runs.cell.size:
-            self._held.add(runs)
+            self._runs.append(runs)
+            self._count += runs.cell.size
+            self._bytes += sum(values.nbytes for values in runs.values.values())
+            if self._keep != "runs" and self._bytes >= _REDUCED:
+                self._reduce()
             self.stopped += int(stopped_early(runs.values["status"][:, -1]).sum())
         now = time.monotonic()
         wait = max(min(max(_FIRST, _SHARE * (now - self._began)), _MOST), self._writing / _WRITING)
-        if now - self._committed >= wait or self._held.full:
+        if now - self._committed >= wait or self._bytes >= _MOST_BYTES:
             self.commit()
 
     @property
@@ -154,12 +155,22 @@ class BlockWriter:
             OSError: it cannot be written; what has been committed is kept.
         """
         began = time.monotonic()
-        if count := self._held.count:
-            size = write_block(self._folder, *self._held.block())
+        if count := self._count:
+            self._reduce()
+            self._count = 0
+            name = write_block(self._folder, *self._blocks.pop())
             self.runs += count
-            _LOGGER.debug("%s: a block of %d runs, %d bytes", self._folder, count, size)
+            _LOGGER.debug("%s: a block of %d runs, %s", self._folder, count, name)
         self._committed = time.monotonic()
         self._writing = self._committed - began
+
+    def _reduce(self) -> None:
+        """Make one block of the runs in memory, and of their sums so far."""
+        if self._runs:
+            self._blocks.append(block_of(joined(self._runs), self._layout, self._keep))
+            self._runs, self._bytes = [], 0
+        if len(self._blocks) > 1:
+            self._blocks = [summed(self._blocks, self._layout)]
 
     def tell(self, **numbers: float) -> None:
         """Write the status file at most once a second, for other terminals."""

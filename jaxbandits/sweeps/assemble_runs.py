@@ -26,12 +26,7 @@ class RunAssembler:
     """Collects rows until their run has ended."""
 
     def __init__(self, layout: Layout, metrics: dict[str, MetricSpec]) -> None:
-        """Start without rows.
-
-        Args:
-            layout: the layout of the results.
-            metrics: the metrics by name.
-        """
+        """Start without rows."""
         self._layout, self._metrics = layout, metrics
         self._waiting: list[_Rows] = []
 
@@ -83,11 +78,6 @@ class RunAssembler:
 
 def refuse_faults(rows: LogRows, cells: list[Cell], dimensions: Mapping[str, Any]) -> None:
     """Refuse runs in which a user's own algorithm broke the protocol.
-
-    Args:
-        rows: rows of these cells.
-        cells: compatible cells.
-        dimensions: dimensions of the grid, name to values.
 
     Raises:
         UsageError: the fault of the first such run, with its seed and cell.

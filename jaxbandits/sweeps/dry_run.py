@@ -38,10 +38,6 @@ def estimated(plan: Plan, placement: Placement) -> Estimate:
     """Estimate a sweep from some seconds of runs, the programs with most arms first.
 
     Programs that take too long to compile are estimated from the others.
-
-    Args:
-        plan: the sweep.
-        placement: where it is to be run.
     """
     groups = sorted(plan.groups(plan.distinct_cells), key=lambda cells: -_arms(cells))
     began, samples = time.perf_counter(), list[Sample]()

@@ -87,13 +87,7 @@ def entries_of(kind: Kind, given: Any) -> Entries:
 
 
 def of_list(kind: Kind, names: Sequence[str], things: Sequence[Any], places: Sequence[tuple[str, ...]]) -> Entries:
-    """Return several algorithms or problems with their names.
-
-    Args:
-        kind: `algorithm` or `problem`.
-        names: their names.
-        things: the algorithms or problems.
-        places: the keys that lead to each in a specification.
+    """Return several algorithms or problems; `places` are the keys that lead to each in a specification.
 
     Raises:
         UsageError: two of one name, or a problem with several names.

@@ -63,11 +63,6 @@ class Grid(NamedTuple):
 def expand(algorithm: Any, problem: Any, flights: FlightOptions = NOTHING_IN_FLIGHT) -> Grid:
     """Return the grid that algorithms, problems, their axes and those of pulls in flight span.
 
-    Args:
-        algorithm: as `entries_of` takes it, one or several.
-        problem: the same.
-        flights: the pulls in flight.
-
     Raises:
         UsageError: two different axes with one name, or pulls in flight that cannot be simulated.
     """
@@ -115,11 +110,7 @@ class _Side:
         self._found: dict[Any, Any] = {}
 
     def at(self, at: dict[str, int]) -> tuple[Any, Any]:
-        """Return a key, and the algorithm or problem with the values of its axes.
-
-        Args:
-            at: a position of the grid, by dimension.
-        """
+        """Return a key, and the algorithm or problem with the values of its axes at a position, given by dimension."""
         entries = self._entries
         name = entries.names[at[entries.kind] if entries.listed else 0]
         axes = self._axes[name]

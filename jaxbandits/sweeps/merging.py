@@ -63,10 +63,6 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
 def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
     """Merge stores into a new one, which has all of their blocks.
 
-    Args:
-        paths: the paths of two or more stores.
-        out: the path of the new one.
-
     Raises:
         UsageError: see `merge`.
         OSError: it cannot be written.
@@ -79,8 +75,6 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
         raise UsageError(f"{out} exists already")
     parts = []
     for path in paths:
-        if not path.exists() and not blocks_folder(path).exists():
-            raise UsageError(f"there is no store {path}")
         if (description := read_description(path)) is None:
             raise UsageError(f"{path} has no blocks: merge it with others as Datasets, jb.merge([…])")
         parts.append(description)

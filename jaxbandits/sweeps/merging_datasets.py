@@ -13,7 +13,7 @@ from jaxbandits.io.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.merged_specs import refuse_another, united_not_run, united_seeds, united_spec, united_values
+from jaxbandits.storage.merged_specs import refuse_another, united_attrs, united_seeds, united_spec, united_values
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -54,12 +54,10 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     found = _filled(parts, places)
     found.attrs.update(parts[0].attrs)
     found.attrs["spec"] = json.dumps(united_spec(specs, values, (start, stop)))
-    found.attrs |= united_not_run([part.attrs for part in parts])
+    found.attrs |= united_attrs([part.attrs for part in parts])
     for name in ("seconds", "compile_seconds"):
         if all(name in part.attrs for part in parts):
             found.attrs[name] = round(sum(part.attrs[name] for part in parts), 4)
-    if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
-        found.attrs["unseen"] = max(improbable)
     alone = [name for name in names if all(name not in dataset.dims for dataset in datasets) and found.sizes[name] == 1]
     return found.isel(dict.fromkeys(alone, 0))
 
@@ -75,17 +73,8 @@ def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Data
     for name, paths in same_files(first, spec).items():
         if name in dataset.coords:
             shown = dataset[name]
-            dataset = dataset.assign_coords(
-                {
-                    name: (
-                        shown.dims,
-                        [paths.get(value, value) for value in np.atleast_1d(shown).tolist()],
-                        shown.attrs,
-                    )
-                    if shown.dims
-                    else paths.get(shown.item(), shown.item())
-                }
-            )
+            renamed = [paths.get(value, value) for value in np.atleast_1d(shown).tolist()]
+            dataset = dataset.assign_coords({name: (shown.dims, renamed, shown.attrs) if shown.dims else renamed[0]})
     return dataset
 
 

@@ -163,12 +163,7 @@ METRICS: dict[str, MetricSpec] = {
 
 
 def table(own: Metrics, kinds: dict[str, MetricKind]) -> dict[str, MetricSpec]:
-    """Return the table with a user's metrics.
-
-    Args:
-        own: the metrics by name.
-        kinds: the dtypes and shapes of their values.
-    """
+    """Return the table with a user's metrics; `kinds` are the dtypes and shapes of their values."""
 
     def line(name: str) -> Callable[[RunTable], Any]:
         return lambda seen: seen.of_arms(seen.rows.own[name]) if kinds[name].per_arm else seen.rows.own[name]

@@ -1,31 +1,56 @@
 """Checks of the options of a sweep, made before anything runs."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import POSITIVE, as_single, number, whole
+from jaxbandits.checks import POSITIVE, as_single, number, shown, whole
 from jaxbandits.engine.binding import why_not_anytime
 from jaxbandits.errors import UsageError, about
+from jaxbandits.io.axis_values import check_entries
 from jaxbandits.report.summaries import variables_of
+from jaxbandits.storage.store_files import check_keep
 from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.sweeps.metrics import METRICS
 from jaxbandits.sweeps.platform_options import FlightOptions
+from jaxbandits.sweeps.time_limit import seconds_of
 
-__all__ = ["check_names", "checkpoint_values"]
+__all__ = ["check_names", "checked_option", "checkpoint_values", "run_options"]
+
+T = TypeVar("T")
+
+#: The options of a sweep that the table [run] of a specification may set.
+_RUN = (
+    "seeds", "first_seed", "root_seed", "max_pulls", "independent", "checkpoints", "batch", "delay", "keep", "max_time",
+)  # fmt: skip
+
+
+def run_options(table: dict[str, Any]) -> tuple[dict[str, Any], str, float | None]:
+    """Return the options of a table [run] for `make_plan`, which checks them; what is kept, and the limit in seconds.
+
+    Raises:
+        UsageError: an unknown option, or a value of the last two that cannot be used.
+    """
+    options = {"seeds": 1000, **table}
+    with about("run"):
+        check_entries(table, _RUN)
+    keep = checked_option("keep", check_keep, options.pop("keep", "runs"))
+    limit = options.pop("max_time", None)
+    return options, keep, None if limit is None else checked_option("max_time", seconds_of, limit)
+
+
+def checked_option(name: str, check: Callable[..., T], *arguments: Any) -> T:
+    """Return what a check returns; its error is about an option in the table [run]."""
+    with about("run", name):
+        return check(*arguments)
 
 
 def check_names(algorithms: Entries, problems: Entries, flights: FlightOptions, own: Iterable[str]) -> None:
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
-
-    Args:
-        algorithms: the algorithms with their axes.
-        problems: the problems with their axes.
-        flights: the pulls in flight with theirs.
-        own: names of the user's metrics.
 
     Raises:
         UsageError: a name that is taken; the message names the axis or the metric.
@@ -78,6 +103,8 @@ def checkpoint_values(algorithms: Entries, checkpoints: Sequence[float] | None, 
     if checkpoints is None:
         return np.zeros(0, np.int32)
     with about("run", "checkpoints"):
+        if isinstance(checkpoints, str) or not isinstance(checkpoints, Iterable):
+            raise UsageError(f"checkpoints are a list of numbers of pulls, got {shown(checkpoints)}")
         rules = list(algorithms.things.values())
         for algorithm in rules:
             if not algorithm.traits.anytime:

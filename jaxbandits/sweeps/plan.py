@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
-from jaxbandits.checks import seed, whole
+from jaxbandits.checks import seed, shown, whole
 from jaxbandits.engine.binding import most_pulls
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.flight_checks import warn_of_one_arm
@@ -22,14 +22,14 @@ from jaxbandits.engine.metric import Metric, MetricKind, Metrics, check_metrics,
 from jaxbandits.engine.problem_checks import check_family, check_values
 from jaxbandits.engine.program import Runs
 from jaxbandits.engine.stacked_algorithms import check_like
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, about
 from jaxbandits.storage.layout import Layout
 from jaxbandits.sweeps.checked_cells import check_cells, check_kinds
 from jaxbandits.sweeps.entries import Entries, entries_of
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand
 from jaxbandits.sweeps.group_cells import batched_problem, group_by_program
 from jaxbandits.sweeps.metrics import METRICS, MetricSpec, table
-from jaxbandits.sweeps.options import check_names, checkpoint_values
+from jaxbandits.sweeps.options import check_names, checked_option, checkpoint_values
 from jaxbandits.sweeps.platform_options import flight_options
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.shared_trajectories import Chains, share_trajectories
@@ -136,12 +136,16 @@ def make_plan(
     Raises:
         UsageError: any input that cannot be run.
     """
-    seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
-    first_seed = whole("first_seed", first_seed, 0, MAX_COUNT - seeds)
+    seeds = checked_option("seeds", whole, "seeds", seeds, 1, MAX_COUNT)
+    first_seed = checked_option("first_seed", whole, "first_seed", first_seed, 0, MAX_COUNT - seeds)
+    root_seed = checked_option("root_seed", seed, "root_seed", root_seed)
+    if not isinstance(independent, bool):
+        with about("run", "independent"):
+            raise UsageError(f"independent is true or false, got {shown(independent)}")
     algorithms = entries_of("algorithm", algorithm)
     limited = max_pulls is not None
     usual = max(map(most_pulls, algorithms.things.values()))
-    max_pulls = usual if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
+    max_pulls = checked_option("max_pulls", whole, "max_pulls", max_pulls, 1, MAX_COUNT) if limited else usual
     points = checkpoint_values(algorithms, checkpoints, max_pulls)
     problems = entries_of("problem", problem)
     if is_traced((list(algorithms.things.values()), list(problems.things.values()))):

@@ -51,15 +51,7 @@ def make_runs(
     on_progress: Callable[[Progress], None] | None = None,
     on_program: Callable[[ProgramStart], None] | None = None,
 ) -> Timing:
-    """Make runs of a plan.
-
-    Args:
-        plan: the plan of the sweep.
-        pending: seeds of each of its cells.
-        placement: the devices and lanes.
-        take: called now and then with runs that have ended.
-        on_progress: called now and then with the progress so far.
-        on_program: called before each program.
+    """Make runs of a plan, the `pending` seeds of each cell; `take` is called now and then with those that have ended.
 
     Raises:
         UsageError: a run in which a user's own algorithm broke the protocol.
@@ -102,14 +94,7 @@ def compile_runs(plan: Plan, placement: Placement) -> None:
 def jobs_of(
     plan: Plan, cells: Sequence[Cell], pending: Sequence[Ranges], placement: Placement
 ) -> tuple[Program, JobQueue]:
-    """Return the program of compatible cells, and the queue of their runs.
-
-    Args:
-        plan: the plan of the sweep.
-        cells: C of its cells.
-        pending: seeds of each of these.
-        placement: the devices and lanes.
-    """
+    """Return the program of compatible cells, and the queue of their runs: the `pending` seeds of each."""
     places = plan.places(cells)
     following = next_cells(plan.chains.places, places, pending)
     batched = program(

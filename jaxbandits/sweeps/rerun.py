@@ -82,11 +82,6 @@ def cells_of(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None) -> t
 
     None stands for a cell that is not run, since its algorithm does not fit its problem. Nothing is run.
 
-    Args:
-        ds: as for `repeat`.
-        algorithm: as for `repeat`.
-        problem: as for `repeat`.
-
     Raises:
         UsageError: as for `repeat`.
     """

@@ -13,11 +13,12 @@ from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.report.one_cell import with_one_row
+from jaxbandits.storage.store_files import check_keep
 from jaxbandits.sweeps.checked_cells import not_run_text
 from jaxbandits.sweeps.plan import make_plan
 from jaxbandits.sweeps.plan_runs import make_runs
 from jaxbandits.sweeps.results import Results
-from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
+from jaxbandits.sweeps.stored import part_of, results_in, run_stored
 from jaxbandits.sweeps.stored_runs import Listeners
 from jaxbandits.sweeps.time_limit import TimeLimit, seconds_of
 from jaxbandits.transform import traced_once

@@ -80,15 +80,9 @@ class _Part(NamedTuple):
 
 
 def sample(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) -> Sample:
-    """Make runs of compatible cells for some seconds, and return what was measured.
+    """Make runs of compatible cells for some seconds, without compilation, and return what was measured.
 
     All lanes are measured as the sweep will have them. Where no run of some cells ends, some are made on few lanes.
-
-    Args:
-        plan: the sweep.
-        cells: cells that share a program.
-        placement: where it is to be run.
-        seconds: how long to run them, without compilation.
     """
     seeds = plan.all_seeds(cells)
     batched, queue = jobs_of(plan, cells, seeds, placement)

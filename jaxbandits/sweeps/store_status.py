@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.errors import UsageError
 from jaxbandits.storage.arrays_on_disk import open_arrays
 from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.consolidate import count_of_runs, is_made
@@ -45,8 +44,6 @@ def state_of(path: Path) -> State:
         UsageError: no store, something else, or a damaged description.
     """
     folder = blocks_folder(path)
-    if not path.exists() and not folder.exists():
-        raise UsageError(f"there is no store {path}")
     description = read_description(path)
     if description is None:
         with open_arrays(path) as dataset:

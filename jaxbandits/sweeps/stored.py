@@ -13,18 +13,18 @@ import xarray as xr
 from jaxbandits.checks import whole
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.program import Placement
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
 from jaxbandits.io.diff import difference
 from jaxbandits.io.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.storage.block_files import bytes_of_blocks
-from jaxbandits.storage.consolidate import check_counted_once, count_of_runs, is_made, make_view
+from jaxbandits.storage.consolidate import blocks_of, count_of_runs, is_made, make_view
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
-from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.store_files import Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
 from jaxbandits.sweeps.checked_cells import check_same
 from jaxbandits.sweeps.grid import Cell
@@ -34,7 +34,7 @@ from jaxbandits.sweeps.stored_runs import Listeners, make_stored_runs
 from jaxbandits.sweeps.time_limit import TimeLimit
 from jaxbandits.xla_flags import refuse_other_flags
 
-__all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
+__all__ = ["Outcome", "part_of", "results_in", "run_stored"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -48,17 +48,6 @@ class Outcome(NamedTuple):
     wanted: int  # runs of the whole sweep
     spent: Timing | None
     out_of_time: bool = False  # whether a time limit ended it before it was complete
-
-
-def check_keep(keep: Any) -> str:
-    """Return the checked value of `keep`.
-
-    Raises:
-        UsageError: an unknown value.
-    """
-    if keep not in KEEP:
-        raise unknown_name("value of keep", str(keep), KEEP)
-    return str(keep)
 
 
 def part_of(given: Any) -> Part:
@@ -88,15 +77,6 @@ def run_stored(
 ) -> Outcome:
     """Make the runs that a store lacks, and its arrays once it has all.
 
-    Args:
-        plan: the plan whose runs the store shall have; it may have more.
-        path: the path of the store, NAME.zarr or NAME.nc; it is created if missing.
-        keep: what is kept of the runs.
-        part: which of the missing runs to make.
-        placement: the devices and lanes.
-        listeners: called now and then with the progress.
-        limit: the time that there is: before it is over, completed runs are committed, and the call ends.
-
     Raises:
         UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
             written, too many devices.
@@ -111,7 +91,8 @@ def run_stored(
         return _of_arrays_only(plan, path, keep)
     folder.mkdir(parents=True, exist_ok=True)
     with interruptible(), writing(folder, part):
-        done = _done(folder)
+        known = read_description(path)
+        done = _done(folder, keep if known is None else known.keep)
         pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
         description = _described(plan, path, keep, running=count > 0)
@@ -167,10 +148,10 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     return Outcome(0, 0, plan.layout.runs, plan.layout.runs, None)
 
 
-def _done(folder: Path) -> dict[str, list[Stretch]]:
-    """Return the seeds of each cell in a store; every byte of every block is checked."""
-    check_counted_once(folder)
-    return done_by_cell(folder)
+def _done(folder: Path, keep: str) -> dict[str, list[Stretch]]:
+    """Return the seeds of each cell in a store; every byte of every block that counts is checked."""
+    rows = [block.arrays["done"] for block in blocks_of(folder, keep)]
+    return seed_ranges.by_cell(np.concatenate([np.zeros((0, 3), np.uint64), *rows]))
 
 
 def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:

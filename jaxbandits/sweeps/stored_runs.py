@@ -35,16 +35,7 @@ def make_stored_runs(
     limit: TimeLimit | None,
     listeners: Listeners,
 ) -> Timing:
-    """Make runs and commit them; return the time that this took.
-
-    Args:
-        plan: the plan of the sweep.
-        pending: seeds of each of its cells.
-        placement: the devices and lanes.
-        writer: takes the runs.
-        path: the store, for messages.
-        limit: the time that there is.
-        listeners: called now and then.
+    """Make the `pending` runs of each cell and commit them; return the time that this took.
 
     Raises:
         KeyboardInterrupt: interrupted; completed runs are committed.

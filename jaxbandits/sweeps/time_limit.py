@@ -56,27 +56,14 @@ class TimeLimit:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Start the clock.
-
-        Args:
-            seconds: the limit.
-        """
+        """Start the clock."""
         self._latest = time.monotonic()
         self._ends = self._latest + seconds - min(_END, _END_SHARE * seconds)
         self._pause, self._compiling = 0.0, 0.0
         self._begins: float | None = None
 
-    @property
-    def is_over(self) -> bool:
-        """Return whether the time is over."""
-        return time.monotonic() >= self._ends
-
     def is_near(self, writing: float = 0.0) -> bool:
-        """Return whether another call may pass the limit.
-
-        Args:
-            writing: seconds that it takes to write what is held in memory.
-        """
+        """Return whether another call may pass the limit, and `writing` seconds for what is held in memory."""
         now = time.monotonic()
         if self._begins is None:
             self._pause = max(now - self._latest, _FORGET * self._pause)

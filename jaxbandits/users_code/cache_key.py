@@ -8,7 +8,7 @@ JAX's as well (`jax.make_user_context`), which is part of the key of all that JA
 import contextlib
 import itertools
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
@@ -53,11 +53,7 @@ def code_of(*trees: object, functions: Mapping[str, object] | None = None) -> Co
             words[label] += f" {next(_never_again)}"
             _warn(label, part.kind)
     key = short_hash(repr(sorted(words.items()))) if words else None
-    return Code(_classes_of(trees), key)
-
-
-def _classes_of(trees: Iterable[object]) -> tuple[type, ...]:
-    return classes(tuple(trees))[1:]
+    return Code(classes(trees)[1:], key)
 
 
 def _warn(label: str, kind: str) -> None:

@@ -15,7 +15,7 @@ from jaxbandits.cli import main
 from jaxbandits.storage import block_files, consolidate, writer
 from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.consolidate import read_store
-from jaxbandits.storage.store_files import blocks_folder
+from jaxbandits.storage.store_files import blocks_folder, read_description
 
 SPECIFICATION = """
 [algorithm]
@@ -31,8 +31,7 @@ STORE = Path("grid.zarr")
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _setting(monkeypatch):
     monkeypatch.setattr(writer, "_FIRST", 300.0)  # one block, however long it takes
     Path("grid.toml").write_text(SPECIFICATION)
 
@@ -105,6 +104,18 @@ def test_a_description_that_is_damaged(content, stored, capsys):
     assert main(["status", str(STORE)]) == 2
     assert main(["merge", str(STORE), str(STORE), "--out", "b.zarr"]) == 2
     assert not Path("b.zarr").exists()
+
+
+def test_arrays_of_a_store_that_grew_meanwhile_are_not_taken_for_all_runs(stored):
+    """Another process adds seeds to the description while arrays are made."""
+    folder, before = blocks_folder(STORE), read_description(STORE)
+    assert consolidate.is_made(STORE)
+    before._replace(layout=before.layout._replace(seeds=60)).write(folder)
+    assert not consolidate.is_made(STORE)
+    consolidate.make_view(STORE, before)
+    assert not consolidate.is_made(STORE)
+    with pytest.raises(jb.UsageError, match=r"has 60 of 120 runs: sweep … --resume makes the others"):
+        read_store(STORE)
 
 
 def test_a_full_disk(stored, capsys, monkeypatch):

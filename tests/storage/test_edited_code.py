@@ -46,11 +46,6 @@ def thrice(problem, state, recommended):
     return 3 * jnp.sum(state.pulls)
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def sweep(store=None, seeds=4, **options):
     return jb.sweep(Rule(jb.axis([2, 3])), PROBLEM, seeds, store=store, **options)
 

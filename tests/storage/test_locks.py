@@ -20,11 +20,6 @@ from jaxbandits.storage.writer import Part, listening, writing
 FOLDER = blocks_folder(Path("grid.zarr"))
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def without_locks(monkeypatch, number=errno.ENOLCK):
     """`flock` as on a file system without locks."""
 

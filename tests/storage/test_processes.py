@@ -28,8 +28,7 @@ seeds = 500
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _a_specification():
     Path("grid.toml").write_text(SPECIFICATION)
 
 

@@ -47,19 +47,6 @@ def whole():
     return sweep()
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """A block is written whenever runs have ended."""
-    monkeypatch.setattr(writer, "_FIRST", 0.0)
-    monkeypatch.setattr(writer, "_SHARE", 0.0)
-    monkeypatch.setattr(writer, "_WRITING", 1e9)
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def same(one, other):
     """Equal to the last bit, with the specification; where it was made, and how long it took, may differ."""
     xr.testing.assert_identical(one.drop_attrs(deep=False).load(), other.drop_attrs(deep=False).load())

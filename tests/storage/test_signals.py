@@ -36,11 +36,6 @@ objective = "simple_regret"
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(autouse=True)
 def handlers_are_restored():
     before = {number: signal.getsignal(number) for number in _DEFAULTS}
     yield

@@ -49,8 +49,7 @@ STORE = Path("study.zarr")
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _a_specification():
     Path("study.toml").write_text(SPECIFICATION)
 
 

@@ -19,17 +19,11 @@ def sweep(seeds=50, **options):
     return jb.sweep(algorithm, jb.bernoulli([0.7, 0.5, 0.4]), seeds, **options)
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture(params=[False, True], ids=["one block", "many blocks"])
 def blocks(request, monkeypatch):
-    monkeypatch.setattr(writer, "_FIRST", 0.0 if request.param else 300.0)
+    monkeypatch.setattr(writer, "_FIRST", 300.0)
     if request.param:
-        monkeypatch.setattr(writer, "_SHARE", 0.0)
-        monkeypatch.setattr(writer, "_WRITING", 1e9)
+        request.getfixturevalue("small_blocks")
     return {"lanes": 2} if request.param else {}
 
 
@@ -63,7 +57,7 @@ def test_squares_of_halves_are_exact():
 def test_rounded_values_keep_the_order_and_fourteen_bits():
     values = np.sort(np.concatenate([np.random.default_rng(2).standard_normal(2000) * 1e5, [0, -0.0, np.inf, -np.inf]]))
     keys = _keys(values)
-    assert (np.diff(keys) >= 0).all()
+    assert (np.diff(keys)[np.diff(values) > 0] >= 0).all()  # 0 and -0.0 may be sorted either way
     finite = np.isfinite(values)
     np.testing.assert_allclose(rounded_values(keys)[finite], values[finite], rtol=2.0**-14)
     np.testing.assert_array_equal(rounded_values(keys)[~finite], values[~finite])

@@ -14,8 +14,7 @@ FAST = "--xla_cpu_enable_fast_math=true"
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _setting(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
 
 

@@ -120,25 +120,21 @@ TABLES = st.fixed_dictionaries(
     },
 )
 #: A specification that can be run, of which some entries are others.
-NEARLY = (
-    st.fixed_dictionaries(
-        {
-            "algorithm": st.fixed_dictionaries(
-                {"name": st.sampled_from(["ugape-c", "uniform", "lucb"])},
-                optional=dict.fromkeys(("epsilon", "delta", "budget", "m", "variance"), VALUES),
+NEARLY = st.fixed_dictionaries(
+    {
+        "algorithm": st.fixed_dictionaries(
+            {"name": st.sampled_from(["ugape-c", "uniform", "lucb"])},
+            optional=dict.fromkeys(("epsilon", "delta", "budget", "m", "variance"), VALUES),
+        ),
+        "problem": st.one_of(
+            st.fixed_dictionaries({"spec": st.one_of(st.sampled_from(WORDS), st.text(max_size=9))}),
+            st.fixed_dictionaries(
+                {"name": st.sampled_from(["two-group", "bernoulli", "one-sparse"])},
+                optional=dict.fromkeys(("n", "k", "means", "costs", "label", "padded"), VALUES),
             ),
-            "problem": st.one_of(
-                st.fixed_dictionaries({"spec": st.one_of(st.sampled_from(WORDS), st.text(max_size=9))}),
-                st.fixed_dictionaries(
-                    {"name": st.sampled_from(["two-group", "bernoulli", "one-sparse"])},
-                    optional=dict.fromkeys(("n", "k", "means", "costs", "label", "padded"), VALUES),
-                ),
-            ),
-        },
-        optional={"run": st.fixed_dictionaries({}, optional={key: VALUES for key in WORDS if key in RUN})},
-    )
-    if (RUN := ("seeds", "keep", "checkpoints", "max_pulls", "root_seed", "first_seed", "independent"))
-    else None
+        ),
+    },
+    optional={"run": st.fixed_dictionaries({}, optional=dict.fromkeys(RUN, VALUES))},
 )
 
 

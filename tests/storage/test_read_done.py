@@ -1,4 +1,4 @@
-"""Which seeds a store has is read from the first arrays of its blocks: the same as from whole blocks, or an error."""
+"""Which seeds a store has is read from the first array of its blocks: the same as from whole blocks, or an error."""
 
 import json
 import time
@@ -9,12 +9,10 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.cli import main
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.block_files import block_names, read_block, read_part
-from jaxbandits.storage.store_files import blocks_folder, done_by_cell, done_of_block
+from jaxbandits.storage.block_files import block_names, read_block, read_done
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell
 from jaxbandits.sweeps.store_status import state_of
 from tests.storage.many_blocks import make_store
-
-NAMES = frozenset({"cells", "done_cell", "done_start", "done_stop"})
 
 
 @pytest.fixture
@@ -23,29 +21,28 @@ def store(tmp_path):
     return tmp_path / "many.zarr"
 
 
-def test_a_part_of_a_block_is_what_the_whole_block_has(store):
+def test_what_is_done_is_what_the_whole_block_has(store):
     folder, expected = blocks_folder(store), {}
     for name in block_names(folder):
         _, whole = read_block(folder / name)
-        part = read_part(folder / name, NAMES)
-        assert part.keys() == NAMES
-        for one, values in part.items():
-            np.testing.assert_array_equal(values, whole[one])
-            assert values.dtype == whole[one].dtype
-        for cell, seeds in done_of_block(whole).items():
-            expected.setdefault(cell, []).extend(seeds)
+        np.testing.assert_array_equal(read_done(folder / name), whole["done"])
+        for cell, seed in zip(whole["cells"][whole["cell"]].tolist(), whole["seed"].tolist(), strict=True):
+            expected.setdefault(f"{cell:016x}", []).append((seed, seed + 1))
     assert done_by_cell(folder) == {cell: seed_ranges.united(seeds) for cell, seeds in expected.items()}
 
 
-def test_ranges_as_arrays_are_those_of_lists():
+def test_ranges_of_several_cells_are_those_of_lists():
     random = np.random.default_rng(5)
     for _ in range(300):
-        start = random.integers(0, 60, random.integers(0, 12))
-        stop = start + random.integers(1, 9, start.size)
-        starts, stops = seed_ranges.united_arrays(start, stop)
-        assert list(zip(starts.tolist(), stops.tolist(), strict=True)) == seed_ranges.united(
-            zip(start.tolist(), stop.tolist(), strict=True)
-        )
+        cell = random.choice(np.asarray([3, 2**63 + 1, 2**64 - 1], np.uint64), random.integers(0, 25))
+        start = random.integers(0, 60, cell.size).astype(np.uint64) + np.uint64(random.choice([0, 2**32 - 80]))
+        stop = start + random.integers(1, 9, cell.size).astype(np.uint64)
+        rows = np.column_stack([cell, start, stop])
+        expected = {
+            f"{one:016x}": seed_ranges.united(rows[cell == one][:, 1:].tolist()) for one in np.unique(cell).tolist()
+        }
+        assert seed_ranges.by_cell(rows) == {one: [tuple(ends) for ends in some] for one, some in expected.items()}
+        assert seed_ranges.count_seeds(rows) == sum(b - a for some in expected.values() for a, b in some)
 
 
 def test_a_damaged_block_is_an_error_or_read(store):
