@@ -1,35 +1,38 @@
-"""Characteristic times of the m best arms, m > 1, by an interior-point method on the host, in float64.
+"""Characteristic times of the m best arms, m > 1, in float64 whatever the type of the means.
 
-With m > 1 the deciding pairs of arms are not known beforehand. Rounds such as those for one best arm
-(`jaxbandits.statistics.allocation_newton`) would have to find them. In float32 the barrier method would keep two or
-three digits only. Runs need none of this, so the host computes it, which has float64 whatever JAX has.
+With m > 1 the deciding pairs of arms are not known beforehand, as the rounds for one best arm require
+(`jaxbandits.statistics.allocation_newton`). The cost c_ij(w) of distinguishing arm i of the best from arm j of the rest
+is concave and homogeneous of degree 1 in w. Maximising min c_ij over proportions is therefore the same as minimising
+sum(w) subject to c_ij(w) >= 1 and w >= 0. The minimum is T*, and its w, scaled to sum to 1, are the proportions.
+`_interior_point` solves that, which in float32 would leave two or three digits.
 """
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from numpy.typing import NDArray
+from jax import lax
 
-from jaxbandits.errors import UsageError
-from jaxbandits.theory._allocation import PairCosts
-from jaxbandits.theory._allocation_barrier import smallest_allocation
-from jaxbandits.theory._allocation_families import FAMILIES
-from jaxbandits.theory._allocation_slopes import allocation_and_slopes
+from jaxbandits.bounded_jit import recent_programs
+from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
+from jaxbandits.statistics.exponential_families import FAMILIES, Family
+from jaxbandits.theory._interior_point import Instance, costs_at, smallest_allocation
 
 __all__ = ["m_best_time"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Function = Callable[[jax.Array], tuple[jax.Array, ...]]
+
+# An instance that replaces those without a solution: it is in the range of every family.
+_HIGH, _LOW = 0.75, 0.25
+# Less than its costs of equal weights of 1.
+_COST = 0.01
 
 
 def m_best_time(
     m: int, family: str, means: jax.Array, epsilon: jax.Array, variances: jax.Array | None, mask: jax.Array | None
 ) -> tuple[jax.Array, jax.Array]:
-    """Return T* `(…)` and the proportions `(K, …)`, with their first derivatives in means, epsilon and variances.
+    """Return T* `(…)` and the proportions `(K, …)`, differentiable in means, epsilon and variances.
 
     Args:
         m: number of best arms.
@@ -39,144 +42,67 @@ def m_best_time(
         variances: `(K, …)`, of normal rewards; None for 1 each.
         mask: bool `(K, …)`, false for padded arms; None for none.
     """
-    real = jnp.ones(means.shape, bool) if mask is None else jnp.broadcast_to(jnp.asarray(mask), means.shape)
-    lead = jnp.broadcast_to(epsilon, means.shape[1:])
-    spread = jnp.zeros((0, *means.shape[1:]), means.dtype) if variances is None else variances
-    if any(isinstance(x, jax.core.Tracer) for x in (means, lead, spread, real)):
-        return _traced(m, family, means, lead, spread, real)
-    time, weights = _on_host(_values, m, family, means, lead, spread, real)
-    return jnp.asarray(time, means.dtype), jnp.asarray(weights, means.dtype)
+    batch, ones = means.shape[1:], jnp.ones_like(means)
+    real = ones if mask is None else jnp.broadcast_to(mask, means.shape).astype(means.dtype)
+    lead = jnp.broadcast_to(epsilon, batch)[None].astype(means.dtype)
+    numbers = jnp.concatenate([means, lead, ones if variances is None else variances, real])
+    solutions = _solutions if isinstance(numbers, jax.core.Tracer) else _compiled
+    time, weights = solutions(numbers.reshape(len(numbers), -1), m=m, family=family)
+    return time.reshape(batch), weights.reshape(means.shape)
 
 
-def _on_host(
-    solver: Callable[..., tuple[Array, ...]],
-    m: int,
-    family: str,
-    means: jax.Array,
-    epsilon: jax.Array,
-    spread: jax.Array,
-    real: jax.Array,
-) -> tuple[Array, ...]:
-    """Return the solver's result for instances `(K, …)`; spread are their variances, or `(0, …)`."""
-    batch, number = np.shape(means)[1:], np.size(epsilon)
-    mu, lead, each = (np.asarray(x, np.float64) for x in (means, epsilon, spread))
-    there = np.asarray(real).reshape(-1, number)
-    found = solver(m, family, mu.reshape(-1, number), lead.reshape(-1), each.reshape(each.shape[0], number), there)
-    return tuple(x.reshape((*x.shape[:-1], *batch)) for x in found)
+def _solutions(numbers: jax.Array, *, m: int, family: str) -> tuple[jax.Array, ...]:
+    """Return T* `(N,)` and proportions `(K, N)` of instances, each a column of `_solution`'s numbers."""
+    solution = functools.partial(_solution, FAMILIES[family], m)
+    return jax.vmap(functools.partial(_in_double, solution), -1, -1)(numbers)
 
 
-def _values(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, Array]:
-    """Return T* `(N,)` and proportions `(K, N)` of instances `(K, N)`, those of equal numbers of arms at once."""
-    time, weights = np.empty(mu.shape[1]), np.zeros(mu.shape)
-    for arms in np.unique(there.sum(axis=0)):
-        (runs,) = np.nonzero(there.sum(axis=0) == arms)
-        # Real arms from the best to the worst.
-        order = np.argsort(np.where(there, -mu, np.inf)[:, runs], axis=0, kind="stable")[:arms]
-        means, *variances = (np.take_along_axis(x[:, runs], order, axis=0).T for x in (mu, spread) if len(x))
-        known = (variances[0][:, :m], variances[0][:, m:]) if variances else None
-        pairs = PairCosts(FAMILIES[family], means[:, :m], means[:, m:], lead[runs], known)
-        edge = _edges(pairs)
-        found = np.where(np.isnan(edge)[:, None], 1.0, 1 / arms) * np.ones((runs.size, arms))
-        inside = np.isnan(edge)
-        if inside.any():
-            some = pairs.of(inside)
-            scaled = smallest_allocation(some)
-            sums = scaled.sum(axis=1)
-            # The value at the returned proportions, not the sum, whose excess over the optimum has the other sign.
-            edge[inside] = sums / some.costs(scaled[:, :m], scaled[:, m:]).min(axis=(1, 2))
-            found[inside] = scaled / sums[:, None]
-        time[runs] = edge
-        weights[order, runs] = found.T
-    return time, weights
+# A program runs shorter than it compiles: these options halve the time.
+_compiled = recent_programs(
+    32, "m", "family",
+    compiler_options={"xla_disable_hlo_passes": LEAVE_BARRIERS, "xla_backend_optimization_level": 0},
+)(_solutions)  # fmt: skip
 
 
-def _slopes(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, ...]:
-    """Return `_values` and their derivatives in P = K + 1 or 2 K + 1 numbers, `(P, N)` and `(K, P, N)`.
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _in_double(function: Function, x: jax.Array) -> tuple[jax.Array, ...]:
+    """Return the function of numbers `(P,)`, computed in float64 and rounded to their type."""
+    with jax.enable_x64(True):
+        return jax.tree.map(lambda value: value.astype(x.dtype), function(x.astype(jnp.float64)))
 
-    Instances are solved one after another.
+
+@_in_double.defjvp
+def _in_double_jvp(
+    function: Function, primals: tuple[jax.Array], tangents: tuple[jax.Array]
+) -> tuple[tuple[jax.Array, ...], tuple[jax.Array, ...]]:
+    slopes = _in_double(jax.jacfwd(function), *primals)
+    return _in_double(function, *primals), jax.tree.map(lambda slope: slope @ tangents[0], slopes)
+
+
+def _solution(family: Family, m: int, numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return T* `()` and the proportions `(K,)`, given means `(K,)`, epsilon, variances `(K,)`, and 0 for padded arms.
+
+    The time is 0 if no alternative exists, and infinite if two arms across the border are the same.
     """
-    arms, number = mu.shape
-    every = arms + 1 + len(spread)
-    time, weights = np.empty(number), np.zeros(mu.shape)
-    of_time, of_weights = np.zeros((every, number)), np.zeros((arms, every, number))
-    for run in range(number):
-        (places,) = np.nonzero(there[:, run])
-        known = spread[places, run] if len(spread) else spread[:, run]
-        found = _one(m, family, mu[places, run], float(lead[run]), known)
-        time[run], weights[places, run] = found[:2]
-        columns = np.concatenate([places, [arms], arms + 1 + places[: known.size]])
-        of_time[columns, run] = found[2]
-        of_weights[places[:, None], columns, run] = found[3]
-    return time, weights, of_time, of_weights
-
-
-def _one(m: int, family: str, mu: Array, epsilon: float, spread: Array) -> tuple[float | Array, ...]:
-    """Return `_slopes` of one instance without padded arms, `(K,)`."""
-    arms, order = mu.size, np.argsort(-mu, kind="stable")
-    best, rest = order[:m], order[m:]
-
-    def pairs_of(at: Array) -> PairCosts:  # the order stays: at a tie across the border there is no derivative
-        variances = at[arms + 1 :]
-        known = (variances[best], variances[rest]) if variances.size else None
-        return PairCosts(FAMILIES[family], at[best], at[rest], at[arms], known)
-
-    at = np.concatenate([mu, [epsilon], spread])
-    if not np.isnan(edge := float(_edges(pairs_of(at)))):
-        return edge, np.full(arms, 1 / arms), np.zeros(at.size), np.zeros((arms, at.size))
-    weights, moved = np.empty(arms), np.empty((arms, at.size))
-    weights[order], moved[order] = allocation_and_slopes(pairs_of, at)
-    time, slope = weights.sum(), moved.sum(axis=0)
-    return float(time), weights / time, slope, moved / time - np.outer(weights, slope) / time**2
-
-
-def _edges(pairs: PairCosts) -> Array:
-    """Return the times where no allocation is needed, `(…)`, and NaN elsewhere.
-
-    The time is 0 if no instance makes S wrong, and infinite if S is not unique.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):  # an epsilon as large as the range leaves no alternative
-        uniform = pairs.costs(np.ones_like(pairs.best), np.ones_like(pairs.rest)).min(axis=(-2, -1))
-    edge: Array = np.where(uniform == 0, np.inf, np.nan)
-    return np.where(pairs.epsilon >= pairs.family.highest - pairs.family.lowest, 0.0, edge)
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _traced(
-    m: int, family: str, means: jax.Array, epsilon: jax.Array, spread: jax.Array, real: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    time, weights, *_ = _called(m, family, means, epsilon, spread, real)
-    return time, weights
-
-
-@_traced.defjvp
-def _traced_jvp(
-    m: int, family: str, primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
-) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
-    time, weights, of_time, of_weights = _called(m, family, *primals)
-    direction = jnp.concatenate([tangents[0], tangents[1][None], tangents[2]])
-    return (time, weights), (jnp.sum(of_time * direction, axis=0), jnp.sum(of_weights * direction, axis=1))
-
-
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _called(
-    m: int, family: str, means: jax.Array, epsilon: jax.Array, spread: jax.Array, real: jax.Array
-) -> tuple[jax.Array, ...]:
-    """Return `_slopes`, from the device."""
-    arms, batch, dtype = means.shape[0], means.shape[1:], means.dtype
-    every = arms + 1 + spread.shape[0]
-    shapes = [batch, (arms, *batch), (every, *batch), (arms, every, *batch)]
-
-    def host(*arguments: jax.Array) -> tuple[np.ndarray, ...]:
-        return tuple(np.asarray(x, dtype) for x in _on_host(_slopes, m, family, *arguments))
-
-    found: tuple[jax.Array, ...] = jax.pure_callback(
-        host, tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes), means, epsilon, spread, real,
-        vmap_method="sequential",
-    )  # fmt: skip
-    return found
-
-
-@_called.defjvp
-def _called_jvp(m: int, family: str, primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> Any:
-    del family, primals, tangents
-    raise UsageError(f"characteristic_time has first derivatives only for m = {m}; for m = 1 it has all")
+    arms = len(numbers) // 3
+    means, epsilon, variances, real = jnp.split(numbers, [arms, arms + 1, 2 * arms + 1])
+    real, lead = lax.stop_gradient(real) > 0, epsilon[0]
+    order = jnp.argsort(jnp.where(real, -means, jnp.inf), stable=True)
+    means, variances, real = means[order], variances[order], real[order]
+    dear = lax.stop_gradient(jnp.max(variances))
+    given = Instance(means[:m], means[m:], lead, variances / dear, real[m:].astype(means.dtype))
+    # Equal weights of 1 shall be feasible, and optimal ones not far away.
+    least = lax.stop_gradient(jnp.min(costs_at(family, given, jnp.ones(arms)).value))
+    impossible = lead >= family.highest - family.lowest
+    edge = impossible | (least == 0)
+    given = given._replace(
+        best=jnp.where(edge, _HIGH, given.best),
+        rest=jnp.where(edge, _LOW, given.rest),
+        epsilon=jnp.where(edge, _LOW, lead),
+        unit=2 / jnp.where(edge, _COST, least),
+    )
+    weights = jnp.where(real, given.price * smallest_allocation(family, given)[0], 0)
+    total = jnp.sum(weights)
+    weights = jnp.where(edge, real / jnp.sum(real), weights / total)
+    time = jnp.where(edge, jnp.where(impossible, 0.0, jnp.inf), total * given.unit * dear)
+    return time, jnp.zeros(arms).at[order].set(weights)

@@ -71,8 +71,8 @@ def characteristic_time(
     Normal, exponential and Poisson arms are rescaled first. Means and sd of 1e-150 or 1e150 have the T* of those of 1,
     to the same accuracy, where it is a float.
 
-    One best arm is computed on the device, all instances at once, with all derivatives. More are computed on the host,
-    some 1 ms an instance of ten arms in a batch, with first derivatives, one instance after another (`_m_best_arms`).
+    All instances are computed at once, on the device, with all derivatives; those of several best arms in float64
+    (`_m_best_arms`), some 1 ms an instance of ten arms.
 
     Args:
         means: arm means, shape `(K, …)`; like epsilon, sd and share they may be traced.
