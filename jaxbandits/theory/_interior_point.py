@@ -26,7 +26,7 @@ _GAP, _SHRINK = 1e-9, 0.1
 _CENTRED, _ARMIJO, _QUADRATIC = 1e-8, 0.1, 1e-3
 # A step goes so far towards a slack of 0; shorter ones are tried next.
 _TO_BORDER = 0.99
-# A centring takes about seven steps. Weights that are not found in so many are NaN.
+# A centring takes about seven steps. If these are not enough, the weights are NaN.
 _TRIALS = 1000
 # Steps to the split of the way of a pair; mostly less than ten. Splits lie between the least and its inverse.
 _SPLITS, _LEAST = 100, 1e-60
