@@ -1,8 +1,5 @@
 """Kullback-Leibler divergences between reward laws, exact to rounding however close or extreme their means are."""
 
-from types import ModuleType
-from typing import TypeVar
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,14 +9,11 @@ from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
 from jaxbandits.theory._checks import as_float, check, log_of
 
 __all__ = [
-    "bernoulli_divergence",
     "binary_relative_entropy",
-    "exponential_divergence",
     "kl_bernoulli",
     "kl_exponential",
     "kl_gaussian",
     "kl_poisson",
-    "poisson_divergence",
 ]
 
 # For |x| <= 1/2 the series of x - log(1+x) in s = x/(2+x) has |s| <= 1/3: 14 terms leave 3^-29.
@@ -132,70 +126,65 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     return (1 - 2 * error) * jnp.where(error < 0.1, jnp.log1p(-error) - log_of(delta), odds)
 
 
-#: Numbers of NumPy or of JAX.
-Numbers = TypeVar("Numbers", np.ndarray, jax.Array)
-
-
-def bernoulli_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
-    """Return `kl_bernoulli` without its checks and derivative, for arrays of NumPy (float64) or of `jax.numpy`.
+def _bernoulli_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
+    """Return `kl_bernoulli` without its checks and derivative.
 
     With d = q - p and f(x) = x - log(1+x), p log(p/q) + (1-p) log((1-p)/(1-q)) = p f(d/p) + (1-p) f(-d/(1-p)). The
     linear parts p (d/p) and -(1-p) d/(1-p) cancel on paper. Both terms are positive, so nothing cancels in floating
     point.
     """
-    return _excess(p, q, q - p, xp) + _excess(1 - p, 1 - q, p - q, xp)
+    return _excess(p, q, q - p) + _excess(1 - p, 1 - q, p - q)
 
 
-def poisson_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
-    """Return `kl_poisson`, as `bernoulli_divergence` does `kl_bernoulli`."""
-    return _excess(p, q, q - p, xp)
+def _poisson_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
+    """Return `kl_poisson`, as `_bernoulli_divergence` does `kl_bernoulli`."""
+    return _excess(p, q, q - p)
 
 
-def exponential_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
-    """Return `kl_exponential`, as `bernoulli_divergence` does `kl_bernoulli`: f(p/q - 1)."""
-    ratio = p / xp.maximum(q, _tiny(q))
-    return _excess(xp.ones_like(ratio), ratio, (p - q) / xp.maximum(q, _tiny(q)), xp)
+def _exponential_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
+    """Return `kl_exponential`, as `_bernoulli_divergence` does `kl_bernoulli`: f(p/q - 1)."""
+    ratio = p / jnp.maximum(q, _tiny(q))
+    return _excess(jnp.ones_like(ratio), ratio, (p - q) / jnp.maximum(q, _tiny(q)))
 
 
-def _excess(base: Numbers, other: Numbers, difference: Numbers, xp: ModuleType) -> Numbers:
+def _excess(base: jax.Array, other: jax.Array, difference: jax.Array) -> jax.Array:
     """Return one term, base f(difference / base) with f(x) = x - log(1+x); for base = 0 its limit, the difference."""
-    near, x = _relative(base, difference, xp)
+    near, x = _relative(base, difference)
     # log(1+x) = 2 artanh(s) and x - 2s = x s, so f(x) = x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...).
     s = x / (2 + x)
-    series = xp.zeros_like(s)
+    series = jnp.zeros_like(s)
     for k in range(_SERIES_TERMS, 0, -1):
         series = series * s * s + 1 / (2 * k + 1)
-    far = difference - base * _log_ratio(base, other, difference, xp)
-    return xp.where(near, base * s * (x - 2 * s * s * series), far)
+    far = difference - base * _log_ratio(base, other, difference)
+    return jnp.where(near, base * s * (x - 2 * s * s * series), far)
 
 
-def _log_ratio(base: Numbers, other: Numbers, difference: Numbers, xp: ModuleType) -> Numbers:
+def _log_ratio(base: jax.Array, other: jax.Array, difference: jax.Array) -> jax.Array:
     """Return the logarithm of other / base: from their difference if they are close, else from their ratio."""
-    near, x = _relative(base, difference, xp)
-    divisor = xp.maximum(base, _tiny(base))
+    near, x = _relative(base, difference)
+    divisor = jnp.maximum(base, _tiny(base))
     # A quotient beyond the range of floats, such as any mean above 4 over 0, is computed from logarithms.
-    beyond = (divisor < 1) & (other / 4 >= xp.minimum(divisor, 1.0) * (float(np.finfo(divisor.dtype).max) / 4))
-    ratio = xp.where(near | beyond, 1.0, other / xp.where(beyond, 1.0, divisor))
-    apart = xp.log(xp.where(beyond, other, 1.0)) - xp.log(xp.where(beyond, divisor, 1.0))
-    return xp.where(near, xp.log1p(x), xp.where(beyond, apart, xp.log(ratio)))
+    beyond = (divisor < 1) & (other / 4 >= jnp.minimum(divisor, 1.0) * (float(np.finfo(divisor.dtype).max) / 4))
+    ratio = jnp.where(near | beyond, 1.0, other / jnp.where(beyond, 1.0, divisor))
+    apart = jnp.log(jnp.where(beyond, other, 1.0)) - jnp.log(jnp.where(beyond, divisor, 1.0))
+    return jnp.where(near, jnp.log1p(x), jnp.where(beyond, apart, jnp.log(ratio)))
 
 
-def _relative(base: Numbers, difference: Numbers, xp: ModuleType) -> tuple[Numbers, Numbers]:
+def _relative(base: jax.Array, difference: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return whether |difference / base| is at most 1/2, and the quotient there, 0 elsewhere."""
-    x = difference / xp.maximum(base, _tiny(base))
-    near = xp.abs(x) <= 0.5
-    return near, xp.where(near, x, 0.0)
+    x = difference / jnp.maximum(base, _tiny(base))
+    near = jnp.abs(x) <= 0.5
+    return near, jnp.where(near, x, 0.0)
 
 
-def _tiny(x: Numbers) -> float:
+def _tiny(x: jax.Array) -> float:
     """Return the smallest normal number: as a divisor in place of 0 it keeps quotients of probabilities finite."""
     return float(np.finfo(x.dtype).tiny)
 
 
 @jax.custom_jvp
 def _kl_bernoulli(p: jax.Array, q: jax.Array) -> jax.Array:
-    divergence: jax.Array = bernoulli_divergence(p, q, jnp)
-    return divergence
+    return _bernoulli_divergence(p, q)
 
 
 @_kl_bernoulli.defjvp
@@ -204,7 +193,7 @@ def _kl_bernoulli_jvp(
 ) -> tuple[jax.Array, jax.Array]:
     (p, q), (dp, dq) = primals, tangents
     # d/dp = log(p/q) - log((1-p)/(1-q)), two terms of one sign.
-    slope_p = _log_ratio(1 - p, 1 - q, p - q, jnp) - _log_ratio(p, q, q - p, jnp)
+    slope_p = _log_ratio(1 - p, 1 - q, p - q) - _log_ratio(p, q, q - p)
     # d/dq = (q-p) / (q(1-q)); the denominator is made safe first, `where` alone would not protect the next derivative.
     slope_q = (q - p) / jnp.where(p == q, 1.0, q * (1 - q))
     return _kl_bernoulli(p, q), slope_p * dp + slope_q * dq
@@ -212,8 +201,7 @@ def _kl_bernoulli_jvp(
 
 @jax.custom_jvp
 def _kl_poisson(p: jax.Array, q: jax.Array) -> jax.Array:
-    divergence: jax.Array = poisson_divergence(p, q, jnp)
-    return divergence
+    return _poisson_divergence(p, q)
 
 
 @_kl_poisson.defjvp
@@ -221,15 +209,14 @@ def _kl_poisson_jvp(
     primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     (p, q), (dp, dq) = primals, tangents
-    slope_p = -_log_ratio(p, q, q - p, jnp)
+    slope_p = -_log_ratio(p, q, q - p)
     slope_q = (q - p) / jnp.where(p == q, 1.0, q)
     return _kl_poisson(p, q), slope_p * dp + slope_q * dq
 
 
 @jax.custom_jvp
 def _kl_exponential(p: jax.Array, q: jax.Array) -> jax.Array:
-    divergence: jax.Array = exponential_divergence(p, q, jnp)
-    return divergence
+    return _exponential_divergence(p, q)
 
 
 @_kl_exponential.defjvp
