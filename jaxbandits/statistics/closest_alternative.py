@@ -21,13 +21,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.numerics import fast_max, fast_min, no_fma
+from jaxbandits.arrays.numerics import exp, fast_max, fast_min, log, no_fma
 from jaxbandits.statistics.exponential_families import Family
 
 __all__ = ["Alternative", "Pairs", "alternative", "cheapest", "least_cost", "moved"]
 
 #: Factors by which one step may change z.
 _LARGEST, _SMALLEST = 1e4, 1e-6
+# Largest factor of x that a step looks at.
+_FARTHEST = 1e30
 # Newton steps from z = x to the split that belongs to x.
 _STEPS = 8
 
@@ -103,6 +105,16 @@ def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
     return no_fma(z * fast_min(fast_max(change, _SMALLEST), _LARGEST))
 
 
+def _moved_by_power(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
+    """Return the same, to first order of log x in log z.
+
+    Where V grows with the square of the mean, x may grow with z^2.5. `moved` then overshoots, and may go to and fro
+    for ever between two splits that are both far off.
+    """
+    change = exp(log(fast_min(fast_max(factor, 1 / _FARTHEST), _FARTHEST)) / stretch)
+    return no_fma(z * fast_min(fast_max(change, _SMALLEST), _LARGEST))
+
+
 def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> Alternative:
     """Return the alternatives that cost least with given weights.
 
@@ -118,10 +130,11 @@ def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight:
     ratio = no_fma(other_weight * (1 / best_weight))  # 1 is added to it
     z = ratio
     if pairs.epsilon is not None:
+        step = _moved_by_power if family.degree == 0 else moved
 
         def closer(_: jax.Array | int, z: jax.Array) -> jax.Array:
             at = alternative(family, pairs, z)
-            return moved(z, ratio / at.ratio, at.stretch)
+            return step(z, ratio / at.ratio, at.stretch)
 
         z = lax.fori_loop(0, _STEPS, closer, z)
         z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves no way to split, any z will do
