@@ -41,7 +41,7 @@ class Instance(NamedTuple):
     epsilon: jax.Array  # ()
     price: jax.Array  # (m + n,), of a unit of weight: the variance of normal rewards
     real: jax.Array  # (n,), 0 for padded arms and 1 for others
-    unit: jax.Array | float = 1.0  # of the weights
+    unit: jax.Array  # (), of the weights, of the order of the optimal ones
 
 
 class Costs(NamedTuple):
@@ -62,6 +62,7 @@ class _State(NamedTuple):
     mu: jax.Array  # ()
     move: jax.Array  # (m + n,)
     promise: jax.Array  # (), what the move gains to first order, over mu
+    before: jax.Array  # (), the promise of the move before it, with the same mu
     size: jax.Array  # (), how much of the move is tried
     done: jax.Array  # bool ()
 
@@ -112,47 +113,53 @@ def _split_jvp(
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def smallest_allocation(family: Family, given: Instance) -> tuple[jax.Array, jax.Array]:
-    """Return the weights `(m + n,)` of smallest price, to a relative `_GAP`, and the prices of the costs `(n, m)`.
-
-    Args:
-        family: the rewards.
-        given: an instance in whose unit equal weights of 1 cost more than 1.
-    """
+    """Return the weights `(m + n,)` of smallest price, to a relative `_GAP`, and the prices of the costs `(n, m)`."""
     constraints = jnp.sum(given.real) * len(given.best) + len(given.price)
 
-    def state_at(weights: jax.Array, costs: Costs, mu: jax.Array, done: jax.Array) -> _State:
+    def state_at(weights: jax.Array, costs: Costs, mu: jax.Array, before: jax.Array, done: jax.Array) -> _State:
         prices = mu / (costs.value - 1)
         slope = given.price - _by_arm(prices * costs.of_best, prices * costs.of_rest) - mu / weights
         move = -jnp.linalg.solve(_matrix(costs, prices, mu / weights**2), slope)
         shrinking = jnp.maximum(jnp.max(-move / weights), jnp.max(-_gain(costs, move) / (costs.value - 1)))
         size = 1 / jnp.maximum(1.0, shrinking / _TO_BORDER)
-        return _State(weights, costs, mu, move, -(slope @ move) / mu, size, done)
+        return _State(weights, costs, mu, move, -(slope @ move) / mu, before, size, done)
 
     def closer(state: tuple[jax.Array, _State]) -> tuple[jax.Array, _State]:
         trials, now = state
+        first = trials == 0
         far = now.size * now.move
         inside = jnp.min(now.weights + far) > 0
         weights = jnp.where(inside, now.weights + far, now.weights)
         costs = costs_at(family, given, weights)
+        # Costs are homogeneous in the weights: equal ones, as first tried, become feasible.
+        scale = jnp.where(first, 2 / jnp.min(jnp.where(real, costs.value, jnp.inf)), 1)
+        weights = scale * weights
+        costs = costs._replace(value=jnp.where(real, scale * costs.value, 2), bend=costs.bend / scale)
         inside &= jnp.min(costs.value) > 1
         # The change of the function, not the difference of two large values.
         growth = jnp.log(jnp.where(inside, (costs.value - 1) / (now.costs.value - 1), 1))
         change = given.price @ far / now.mu - jnp.sum(growth) - jnp.sum(jnp.log(weights / now.weights))
-        centred = now.promise < _CENTRED
-        good = inside & ((now.promise < _QUADRATIC) | (change <= -_ARMIJO * now.size * now.promise))
+        # Rounding of the smallest slacks may leave a promise that no step lowers.
+        centred = (now.promise < _CENTRED) | ((now.promise < _QUADRATIC) & (now.promise >= now.before))
+        good = first | (inside & ((now.promise < _QUADRATIC) | (change <= -_ARMIJO * now.size * now.promise)))
         weights, costs = jax.tree.map(lambda x, y: jnp.where(good, x, y), (weights, costs), (now.weights, now.costs))
         done = centred & (now.mu * constraints <= _GAP * (given.price @ weights))
-        ahead = state_at(weights, costs, jnp.where(centred & ~done, _SHRINK * now.mu, now.mu), done)
+        mu = jnp.where(centred & ~done, _SHRINK * now.mu, now.mu)
+        mu = jnp.where(first, given.price @ weights / constraints, mu)
+        ahead = state_at(weights, costs, mu, jnp.where(centred | first, jnp.inf, now.promise), done)
         shorter = now._replace(size=now.size / 2)
         return trials + 1, jax.tree.map(lambda x, y: jnp.where(good | centred, x, y), ahead, shorter)
 
-    ones = jnp.ones_like(given.price)
-    start = state_at(ones, costs_at(family, given, ones), jnp.sum(given.price) / constraints, jnp.bool_(False))
+    real = jnp.broadcast_to(given.real[:, None] > 0, (len(given.rest), len(given.best)))
+    ones, pairs = jnp.ones_like(given.price), jnp.full(real.shape, 2.0)
+    unknown = Costs(pairs, pairs, pairs, pairs, pairs)
+    endless = jnp.inf * ones[0]
+    start = _State(ones, unknown, ones[0], 0 * ones, endless, endless, ones[0], jnp.bool_(False))
     _, end = lax.while_loop(lambda state: (state[0] < _TRIALS) & ~state[1].done, closer, (jnp.int32(0), start))
     # The last step, for the prices, too: rounding of the slacks does not matter to what they add up to.
     prices, gain = end.mu / (end.costs.value - 1), _gain(end.costs, end.move)
     weights = jnp.where(end.done, end.weights + end.move, jnp.nan)
-    return weights, jnp.where(given.real[:, None] > 0, prices * (1 - gain / (end.costs.value - 1)), 0)
+    return weights, jnp.where(real, prices * (1 - gain / (end.costs.value - 1)), 0)
 
 
 @smallest_allocation.defjvp

@@ -12,12 +12,13 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
-from jaxbandits.theory._interior_point import Instance, costs_at, smallest_allocation
+from jaxbandits.theory._interior_point import Instance, smallest_allocation
 
 __all__ = ["m_best_time"]
 
@@ -25,8 +26,8 @@ Function = Callable[[jax.Array], tuple[jax.Array, ...]]
 
 # An instance that replaces those without a solution: it is in the range of every family.
 _HIGH, _LOW = 0.75, 0.25
-# Less than its costs of equal weights of 1.
-_COST = 0.01
+# Arms whose cost is smaller cannot be distinguished by floats.
+_LEAST = float(np.finfo(np.float64).tiny ** 0.8)
 
 
 def m_best_time(
@@ -90,16 +91,18 @@ def _solution(family: Family, m: int, numbers: jax.Array) -> tuple[jax.Array, ja
     order = jnp.argsort(jnp.where(real, -means, jnp.inf), stable=True)
     means, variances, real = means[order], variances[order], real[order]
     dear = lax.stop_gradient(jnp.max(variances))
-    given = Instance(means[:m], means[m:], lead, variances / dear, real[m:].astype(means.dtype))
-    # Equal weights of 1 shall be feasible, and optimal ones not far away.
-    least = lax.stop_gradient(jnp.min(costs_at(family, given, jnp.ones(arms)).value))
+    top, way = means[m - 1], (means[m - 1] - means[m]) + lead
+    # The least cost of equal weights is of this order.
+    least = lax.stop_gradient(way * way / family.variance(top - family.lowest, family.highest - top))
     impossible = lead >= family.highest - family.lowest
-    edge = impossible | (least == 0)
-    given = given._replace(
-        best=jnp.where(edge, _HIGH, given.best),
-        rest=jnp.where(edge, _LOW, given.rest),
+    edge = impossible | (way <= 0) | ~(least > _LEAST)
+    given = Instance(
+        best=jnp.where(edge, _HIGH, means[:m]),
+        rest=jnp.where(edge, _LOW, means[m:]),
         epsilon=jnp.where(edge, _LOW, lead),
-        unit=2 / jnp.where(edge, _COST, least),
+        price=variances / dear,
+        real=real[m:].astype(means.dtype),
+        unit=1 / jnp.where(edge, 1.0, least),
     )
     weights = jnp.where(real, given.price * smallest_allocation(family, given)[0], 0)
     total = jnp.sum(weights)
