@@ -94,23 +94,23 @@ from jaxbandits.theory.opt_mai_bounds import (
     opt_mai_quartile_loss,
     opt_mai_regret_rate,
 )
-from jaxbandits.theory.pay_per_reward import (
+from jaxbandits.theory.pay_per_reward.pay_per_reward_baselines import (
+    ppr_bernstein_cost,
+    ppr_hoeffding_cost,
+    ppr_median_elimination_cost_bound,
+    ppr_median_of_means_cost,
+)
+from jaxbandits.theory.pay_per_reward.pay_per_reward_bounds import (
     PPRRound,
     ppr_cost_bound,
     ppr_cost_rate,
     ppr_crossing_arms,
     ppr_round,
 )
-from jaxbandits.theory.pay_per_reward_baselines import (
-    ppr_bernstein_cost,
-    ppr_hoeffding_cost,
-    ppr_median_elimination_cost_bound,
-    ppr_median_of_means_cost,
-)
-from jaxbandits.theory.pay_per_reward_conditions import PPRCondition, PPRConditions, ppr_conditions
-from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
-from jaxbandits.theory.pay_per_reward_lemmas import ppr_large_estimates_bound, ppr_median_of_means_bound
-from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
+from jaxbandits.theory.pay_per_reward.pay_per_reward_conditions import PPRCondition, PPRConditions, ppr_conditions
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward.pay_per_reward_lemmas import ppr_large_estimates_bound, ppr_median_of_means_bound
+from jaxbandits.theory.pay_per_reward.pay_per_reward_optimum import PPROptimum, ppr_constants
 from jaxbandits.theory.race_bounds import bernstein_race_pulls_bound, hoeffding_race_pulls_bound
 from jaxbandits.theory.spread_arms import c_spread_h_0_rate, c_spread_h_t_rate, spread_constant
 from jaxbandits.theory.top_k import (

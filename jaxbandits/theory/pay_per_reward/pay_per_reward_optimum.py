@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, whole
 from jaxbandits.theory._checks import check
-from jaxbandits.theory.pay_per_reward import ppr_cost_bound
-from jaxbandits.theory.pay_per_reward_constants import PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward.pay_per_reward_bounds import ppr_cost_bound
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof
 
 __all__ = ["PPROptimum", "ppr_constants"]
 

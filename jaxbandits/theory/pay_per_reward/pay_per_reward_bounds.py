@@ -18,8 +18,12 @@ from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._bound_shapes import quotient
 from jaxbandits.theory._checks import as_float, check, log_of
-from jaxbandits.theory.pay_per_reward_baselines import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
-from jaxbandits.theory.pay_per_reward_constants import PPRConstants
+from jaxbandits.theory.pay_per_reward.pay_per_reward_baselines import (
+    ppr_bernstein_cost,
+    ppr_hoeffding_cost,
+    ppr_median_of_means_cost,
+)
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants
 
 __all__ = [
     "PPRRound",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jax
 
-from jaxbandits.theory.pay_per_reward_constants import PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof
 
 __all__ = [
     "PPRCondition",
