@@ -62,8 +62,8 @@ def compact(store: str | Path) -> Compacted:
         ...     for seeds in (10, 20, 30):
         ...         _ = jb.sweep(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds, store=f"{folder}/grid.zarr")
         ...     found = jb.compact(f"{folder}/grid.zarr")
-        >>> found.blocks_before, found.blocks
-        (3, 1)
+        >>> found.blocks_before >= 3, found.blocks
+        (True, 1)
     """
     path = Path(store)
     folder = blocks_folder(path)
