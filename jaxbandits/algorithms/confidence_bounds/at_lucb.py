@@ -109,6 +109,3 @@ class ATLUCB(Rule):
         least = jnp.min(jnp.where(inside & ~chosen, roots, jnp.inf))
         root = least / self.range_of(arms)
         return 2 * (root * root)
-
-    def _range(self, arms: Arms) -> jax.Array:
-        return self.range_of(arms)
