@@ -60,9 +60,9 @@ def table(
         rows: dimensions whose values label the rows; None for all that are not in `columns`.
         columns: dimensions whose values label the columns; None for none, with a column for each value.
         value: metrics with a column each, such as `pulls`, `cost`, `simple_regret`, `failure`.
-        format: `markdown`; `latex` (a `tabular` of the package booktabs); `html`; `csv` (the same cells, with a star in
-            place of bold); or `frame`, a pandas DataFrame with a row for each cell of the grid and numbers that are not
-            rounded.
+        format: `markdown`; `latex` (a `tabular` of the package booktabs) or `html`, in which a heading spans the
+            columns that share it; `csv` (the same cells, with a star in place of bold); or `frame`, a pandas DataFrame
+            with a row for each cell of the grid and numbers that are not rounded.
         level: level of the intervals and of the set of the best, in (0, 1).
         best: the dimension in which the best are bold: all that `jaxbandits.find_best` cannot distinguish from the
             best, which needs runs. None for no bold cells, as without a dimension `algorithm`, or with one value of it.
@@ -153,13 +153,13 @@ def _laid_out(study: _Study) -> TextTable:
     known = study.known
     several = len(study.values) > 1 or not study.columns
 
-    def heading(place: dict[str, int], value: str) -> str:
+    def headings(place: dict[str, int], value: str) -> list[str]:
         labels = [values_of(known, name)[at] for name, at in place.items()]
         texts = [
             one if isinstance(one, str) else f"{name} = {formatting.text(one)}"
             for name, one in zip(place, labels, strict=True)
         ]
-        return ", ".join([*texts, _titled(study, value)] if several else texts)
+        return [*texts, _titled(study, value)] if several else texts
 
     names = [*study.rows, *study.columns]
     numbers_of = {
@@ -178,7 +178,7 @@ def _laid_out(study: _Study) -> TextTable:
             at_least = value in GROWING and bool(truncated)
             cells.append(rounded_cell(centre, low, high, of_rate=value == "failure", at_least=at_least, bold=bold))
         rows.append((labels, cells))
-    return TextTable([*study.rows, *(heading(*column) for column in columns)], rows, _note(study))
+    return TextTable(study.rows, [headings(*column) for column in columns], rows, _note(study))
 
 
 def _titled(study: _Study, value: str) -> str:

@@ -2,6 +2,7 @@
 
 import html
 import io
+import itertools
 import re
 from collections.abc import Callable
 from csv import writer
@@ -16,9 +17,26 @@ __all__ = ["FORMATS", "TextTable"]
 class TextTable(NamedTuple):
     """What is laid out."""
 
-    heading: list[str]  # of the columns with labels, then of those with cells
+    labels: list[str]  # headings of the columns with labels
+    columns: list[list[str]]  # of those with cells: the headings of each, from the widest to its own
     rows: list[tuple[list[str], list[Cell]]]
     note: str  # what the cells are, in sentences
+
+    @property
+    def heading(self) -> list[str]:
+        """All headings on one line."""
+        return [*self.labels, *(", ".join(headings) for headings in self.columns)]
+
+    def spans(self) -> list[list[tuple[str, int]]]:
+        """Return the lines of headings; each heading stands once over the neighbours that share it, with their number.
+
+        Headings of the last line stand over one column each.
+        """
+        lines = []
+        for depth in range(1, len(self.columns[0]) + 1):
+            alike = itertools.groupby(self.columns, key=lambda headings: headings[:depth])
+            lines.append([(headings[-1], len(list(group))) for headings, group in alike])
+        return lines
 
 
 #: Brackets and stars after the end of a row are options of it.
@@ -67,10 +85,17 @@ def latex(table: TextTable) -> str:
         text = rf"$\geq {text}$" if cell.at_least else f"${text}$"
         return rf"{{\boldmath {text}}}" if cell.bold else text
 
-    labels = len(table.heading) - len(table.rows[0][1])
+    def spanning(line: list[tuple[str, int]]) -> list[str]:
+        cells = [rf"\multicolumn{{{count}}}{{c}}{{{_in_latex(text)}}}" for text, count in line]
+        ends = itertools.accumulate((count for _, count in line), initial=len(table.labels))
+        rules = [rf"\cmidrule(lr){{{before + 1}-{end}}}" for before, end in itertools.pairwise(ends)]
+        return [rf"{' & '.join([*[''] * len(table.labels), *cells])} \\", "".join(rules)]
+
+    *above, last = table.spans()
     lines = [f"% {_on_one_line(line)}" for line in (*table.note.split("\n"), r"In the preamble: \usepackage{booktabs}")]
-    lines += [rf"\begin{{tabular}}{{{'l' * labels}{'r' * len(table.rows[0][1])}}}", r"\toprule"]
-    lines += [rf"{' & '.join(map(_in_latex, table.heading))} \\", r"\midrule"]
+    lines += [rf"\begin{{tabular}}{{{'l' * len(table.labels)}{'r' * len(last)}}}", r"\toprule"]
+    lines += [text for line in above for text in spanning(line)]
+    lines += [rf"{' & '.join(map(_in_latex, [*table.labels, *(text for text, _ in last)]))} \\", r"\midrule"]
     lines += [rf"{' & '.join([*map(_in_latex, names), *map(cell, cells)])} \\" for names, cells in table.rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -93,9 +118,8 @@ def markdown(table: TextTable) -> str:
     def cell(cell: Cell) -> str:
         return f"**{plain(cell)}**" if cell.bold else plain(cell)
 
-    labels = len(table.heading) - len(table.rows[0][1])
     rows = [[*map(_in_markdown, names), *map(cell, cells)] for names, cells in table.rows]
-    text = text_table([[*map(_in_markdown, table.heading)], *rows], left=range(labels), markdown=True)
+    text = text_table([[*map(_in_markdown, table.heading)], *rows], left=range(len(table.labels)), markdown=True)
     return f"{text}\n\n{_on_one_line(table.note)}"
 
 
@@ -106,15 +130,20 @@ def as_html(table: TextTable) -> str:
         text = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", html.escape(plain(cell)))
         return f"<td><b>{text}</b></td>" if cell.bold else f"<td>{text}</td>"
 
-    heading = "".join(
-        f'<th scope="col">{_in_html(text).replace(" = ", "&nbsp;=&nbsp;")}</th>' for text in table.heading
-    )
+    def over(text: str, count: int) -> str:
+        wide = f'"colgroup" colspan="{count}"' if count > 1 else '"col"'
+        return f"<th scope={wide}>{_in_html(text).replace(' = ', '&nbsp;=&nbsp;')}</th>"
+
+    *above, last = table.spans()
+    blank, own = "<td></td>" * len(table.labels), "".join(over(text, 1) for text in table.labels)
+    spans = [(blank, line) for line in above] + [(own, last)]
+    heading = "".join(f"<tr>{first}{''.join(over(*one) for one in line)}</tr>" for first, line in spans)
     rows = [
         "".join(f'<th scope="row">{_in_html(name)}</th>' for name in names) + "".join(map(cell, cells))
         for names, cells in table.rows
     ]
     caption = _in_html(table.note)
-    lines = ["<table>", f"<caption>{caption}</caption>", f"<thead><tr>{heading}</tr></thead>", "<tbody>"]
+    lines = ["<table>", f"<caption>{caption}</caption>", f"<thead>{heading}</thead>", "<tbody>"]
     return "\n".join([*lines, *(f"<tr>{row}</tr>" for row in rows), "</tbody>", "</table>"])
 
 

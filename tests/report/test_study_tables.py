@@ -3,6 +3,7 @@
 import csv
 import html.parser
 import io
+import itertools
 import re
 
 import numpy as np
@@ -110,10 +111,17 @@ def check_latex(text):
     lines = [line for line in text.splitlines() if not line.startswith("%")]
     start = re.fullmatch(r"\\begin\{tabular\}\{(l*)(r+)\}", lines[0])
     assert lines[1] == r"\toprule"
-    assert lines[3] == r"\midrule"
     assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
     width = len(start[1] + start[2])
-    for line in [lines[2], *lines[4:-2]]:
+    middle = lines.index(r"\midrule")
+    rows = [lines[middle - 1], *lines[middle + 1 : -2]]
+    for line, rules in zip(lines[2 : middle - 1 : 2], lines[3 : middle - 1 : 2], strict=True):
+        spans = [int(count) for count in re.findall(r"\\multicolumn\{(\d+)\}\{c\}", line)]
+        ends = np.cumsum([len(start[1]), *spans])
+        assert rules == "".join(rf"\cmidrule(lr){{{one + 1}-{two}}}" for one, two in itertools.pairwise(ends))
+        # A cell of n columns is like one cell and n - 1 empty ones.
+        rows.append(re.sub(r"\\multicolumn\{(\d+)\}\{c\}", lambda found: " & " * (int(found[1]) - 1), line))
+    for line in rows:
         assert line.endswith(r" \\")
         assert line[0] not in "[*"
         row = line.removesuffix(r" \\")
@@ -148,6 +156,21 @@ def test_latex(study):
         )
         check_latex(text)
         assert r"50\% \& \$x\_1\$ \{a\} \textbackslash{}b" in text
+
+
+def test_a_heading_spans_the_columns_that_share_it(study):
+    two = study.isel(n=[0, 1])
+    lines = jb.table(two, "algorithm", "n", ["pulls", "failure"], format="latex").splitlines()
+    first, second = (f"n = {value:g}" for value in two.n.values)
+    assert rf" & \multicolumn{{2}}{{c}}{{{first}}} & \multicolumn{{2}}{{c}}{{{second}}} \\" in lines
+    assert r"\cmidrule(lr){2-3}\cmidrule(lr){4-5}" in lines
+    assert r"algorithm & pulls & failure & pulls & failure \\" in lines
+    page = jb.table(two, "algorithm", "n", ["pulls", "failure"], format="html")
+    assert page.count('<th scope="colgroup" colspan="2">n&nbsp;=&nbsp;') == 2
+    # Neighbours with the same name below different ones are apart.
+    wide = two.isel(algorithm=[0]).expand_dims(problem=["p", "q"]).isel(n=[0])
+    lines = jb.table(wide, "algorithm", ["problem", "n"], format="latex", best=None).splitlines()
+    assert rf"algorithm & {first} & {first} \\" in lines
 
 
 @pytest.mark.parametrize(
