@@ -279,6 +279,23 @@ def test_coverage_of_real_runs():
     assert 356 <= covered <= 397, covered
 
 
+@pytest.mark.slow
+def test_skewed_differences_need_more_pairs():
+    # Five standard errors (below 1e-6) of 4000 and of 400 repetitions, from the coverage at another root seed.
+    problem, kept = jb.bernoulli([0.85, 0.55, 0.4]), {}
+    for epsilon in (0.12, 0.122):
+        rule = jb.LUCB(epsilon=epsilon, delta=0.1)
+        parts = [jb.simulate(rule, problem, seeds=100_000, root_seed=key).pulls.values for key in range(11, 15)]
+        kept[epsilon] = np.concatenate(parts)
+    true = float(np.mean(kept[0.122] - kept[0.12]))
+    names = ("algorithm", "group", "seed")
+    for seeds, expected, errors in ((100, 0.908, 0.023), (1000, 0.9525, 0.053)):
+        pulls = np.stack([one.reshape(-1, seeds) for one in kept.values()])
+        found = jb.difference(xr.Dataset({"pulls": (names, pulls)}, {"algorithm": ["a", "b"]}))
+        covered = float(((found["low"] <= true) & (true <= found["high"])).mean())
+        assert abs(covered - expected) < errors, (seeds, covered)
+
+
 def test_coverage_of_failures_of_real_runs():
     # As above: failures of 100 seeds each, which differ by 0.05 and are paired.
     problem = jb.bernoulli([0.6, 0.5, 0.4])
