@@ -1,7 +1,7 @@
 """Rules that know the variances of the rewards: given ones, or those of the problem."""
 
 import dataclasses
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,13 +29,14 @@ class KnownVariances(Rule):
         Raises:
             UsageError: one is infinite.
         """
-        new = super().resolved(problem)
+        new: Any = super().resolved(problem)
         if not new.oracle:
             return new
         variances, name = np.asarray(problem.variance), type(self).__name__
         if not np.all(np.isfinite(variances)):
             raise UsageError(f"{name} needs finite variances, and {problem.name} has an infinite one: give variances")
-        return dataclasses.replace(new, variances=variances)
+        filled: Self = dataclasses.replace(new, variances=variances)
+        return filled
 
     def check_live(self) -> None:
         """Refuse unknown variances."""
