@@ -46,6 +46,7 @@ class Batched:
             leader = np.arange(self.count) == self.mean.argmax()
             moved = self.mean + np.where(leader, -1, 1) * self.shift * unit
             b = moved if self.family == "gaussian" else np.clip(moved, 0, 1)
+            self.near |= bool(((b != b.max()) & (b > b.max() - 1e-4)).any())  # T* is huge, or infinite
             if (b == b.max()).sum() > 1:
                 yield from self.batch(np.where(b == b.max(), self.l2, 0))
                 continue
@@ -163,6 +164,8 @@ def test_every_batch_is_that_of_a_program(name):
         drawn = random.binomial(asked, np.broadcast_to(means[:, None], shape))
         if family == "gaussian":
             drawn = (asked * means[:, None] + np.sqrt(asked) * 0.5 * random.standard_normal(shape)).astype(np.float32)
+        for i in [i for i in wanted if views[i].near]:
+            del wanted[i]
         for i, pulls in wanted.items():
             assert (np.abs(asked[:, i] - pulls) <= 1 + 3e-5 * pulls).all(), (i, steps[i], asked[:, i], pulls)
         live = np.isin(np.arange(RUNS), list(wanted))
@@ -177,11 +180,11 @@ def test_every_batch_is_that_of_a_program(name):
                 assert done[i] == (answer is not None)
                 assert answer is None or np.flatnonzero(answers[:, i]).tolist() == [answer]
                 ends += answer is not None
-            if views[i].near or answer is not None or beyond[i]:
+            if answer is not None or beyond[i]:
                 del wanted[i]
         checks = max(checks, int(np.asarray(getattr(state.own, "checks", 0)).max()))
     assert ends >= 0.7 * RUNS
-    assert steps.max() > 3 or name == "opt"
+    assert steps.max() > 3 or name == "tri, normal"
     assert checks > 0 or "checks" not in name
 
 
@@ -281,18 +284,15 @@ def test_a_large_budget_is_not_exceeded(sd):
         assert (pulls > budget * (1 - 2e-6) - 15).all()
 
 
-def test_bayes_elim_with_variances_of_zero():
-    """Rewards that never vary: arms without pulls keep their prior means."""
-    ds = jb.simulate(jb.BayesElim(budget=60, prior_mean=[0.1, 0.9, 0.2]), jb.bernoulli([1.0, 1.0, 0.0]), 10)
-    assert (ds.status == 0).all()
-    assert jb.simulate(jb.BayesElim(budget=60), jb.bernoulli([1.0, 0.0, 0.5]), 10).correct.all()
-
-
 def test_what_bayes_elim_refuses():
     with pytest.raises(jb.UsageError, match="give each of 5 arms a pull in the first of 3 phases: at least 15, got 14"):
         jb.simulate(jb.BayesElim(budget=14), jb.empirical(TABLE), 2)
     with pytest.raises(jb.UsageError, match="BayesElim needs finite variances"):
         jb.simulate(jb.BayesElim(budget=50), jb.student_t([0.5, 0.4], 1.5), 2)
+    with pytest.raises(jb.UsageError, match="BayesElim needs a positive variance of each arm"):
+        jb.simulate(jb.BayesElim(budget=50), jb.bernoulli([1.0, 0.5]), 2)
+    with pytest.raises(jb.UsageError, match="BayesElim: variances must be positive"):
+        jb.BayesElim(budget=50, variances=[0.0, 0.2])
     with pytest.raises(jb.UsageError, match="BayesElim needs the variances of the arms"):
         jb.AskTell(jb.BayesElim(budget=50), arms=3)
     assert dataclasses.replace(jb.BayesElim(budget=50), variances=0.25).oracle is False

@@ -3,10 +3,11 @@
 Atsidakou, Katariya, Sanghavi, Kveton (2022), "Bayesian fixed-budget best-arm identification", arXiv 2211.08572.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.elimination.halving_stages import check_first_phase, stages_of
 from jaxbandits.algorithms.elimination.known_variances import KnownVariances
@@ -14,6 +15,8 @@ from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
 
 __all__ = ["BayesElim"]
 
@@ -66,6 +69,19 @@ class BayesElim(KnownVariances):
         super().check(arms_per_bandit, bandits)
         check_first_phase(self, arms_per_bandit)
 
+    def resolved(self, problem: Problem) -> Self:
+        """Fill in the variances of the problem.
+
+        Raises:
+            UsageError: one is infinite, or not positive.
+        """
+        new = super().resolved(problem)
+        if not np.all(np.asarray(new.variances) > 0):
+            raise UsageError(
+                f"BayesElim needs a positive variance of each arm, and on {problem.name} one has none: give variances"
+            )
+        return new
+
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the state before the first pull."""
         del key
@@ -76,7 +92,7 @@ class BayesElim(KnownVariances):
         del key
         pulls = jnp.int32(self.budget) // stages_of(arms)
         largest = jnp.max(jnp.where(state.alive, self.variances, 0))
-        weight = jnp.where(state.alive, jnp.where(largest > 0, self.variances / largest, 1), 0)
+        weight = jnp.where(state.alive, self.variances / largest, 0)
         # From 2^21 pulls on a part is left out, so that the rounding of float32 cannot exceed the budget.
         uneven = jnp.floor((pulls - (pulls >> 21)) * weight / jnp.sum(weight)).astype(jnp.int32)
         even = jnp.where(state.alive, pulls // jnp.sum(state.alive), 0)
@@ -86,8 +102,8 @@ class BayesElim(KnownVariances):
         """Return the state after a round, with the better half of the arms."""
         del arms
         precise = counts * self.prior_sd**2
-        share = jnp.where(counts > 0, precise / (precise + self.variances), 0)
-        posterior = self.prior_mean + share * (sums / jnp.maximum(counts, 1) - self.prior_mean)
+        fresh = sums / jnp.maximum(counts, 1) - self.prior_mean
+        posterior = self.prior_mean + precise / (precise + self.variances) * fresh
         return _State(are_largest(posterior, (jnp.sum(state.alive) + 1) // 2, state.alive), posterior)
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
