@@ -31,7 +31,9 @@ class TriBBAI(BatchedStages):
     T* log(1/delta), with 3 batches on average. The program's condition to go on with q = 3 never holds, and is left
     out.
 
-    **It may err more often than delta**: nothing bounds the error of stage IV. MEASURED
+    **It errs more often than delta**, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01 and
+    0.001, 39%, 17% and 7.5% are wrong on coins of 0.5, 0.45, 0.43, 0.4. On 0.66 and nine of 0.5 they are 35%, 5.0% and
+    0.56%. `OptBBAI` has another stage IV, with a proof.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); a goal and no promise.
