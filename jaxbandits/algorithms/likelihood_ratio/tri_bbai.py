@@ -27,9 +27,8 @@ class TriBBAI(BatchedStages):
       delta / 2, it is the answer.
     * Stage IV: every arm is pulled until it has l3 pulls in all. The arm with the largest mean is the answer.
 
-    `steps` counts the batches: 3, or 4 if stage IV makes a pull. For small delta the pulls are a multiple of
-    T* log(1/delta), with 3 batches on average. The program's condition to go on with q = 3 never holds, and is left
-    out.
+    `steps` counts the batches: 3, or 4 if stage IV makes a pull. For small delta there are 3, with up to
+    6 alpha T* log(1/delta) pulls. The program's condition to go on with q = 3 never holds, and is left out.
 
     **It errs more often than delta**, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01 and
     0.001, 39%, 17% and 7.5% are wrong on coins of 0.5, 0.45, 0.43, 0.4. On 0.66 and nine of 0.5 they are 35%, 5.0% and
