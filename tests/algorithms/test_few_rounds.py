@@ -219,6 +219,21 @@ def test_a_session_has_the_batches_of_the_rule():
     assert made >= 20
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-8, 1e-10])
+def test_between_three_and_four_batches_on_the_authors_coins(delta):
+    """With the constants of their program; its own numbers are not known here. Tri-BBAI's pulls do not vary much."""
+    means = [0.5, 0.3441, 0.2, 0.2605, 0.2294, 0.2185, 0.2373, 0.2691, 0.2794, 0.3078]
+    given = {"delta": delta, "threshold": "heuristic"}
+    bound = float(jb.theory.pulls_lower_bound(means, delta))
+    for rule in (jb.TriBBAI(**given), jb.OptBBAI(**given, scale=1 / 160)):
+        ds = jb.simulate(rule, jb.bernoulli(means), 1000)
+        assert ds.correct.mean() > 0.995
+        assert 3 <= ds.steps.mean() < 4
+        assert 2 * bound < ds.pulls.mean() < 3 * bound
+    assert jb.simulate(jb.OptBBAI(delta=delta, l2=1000), jb.bernoulli(means), 1000).steps.mean() < 3.3
+
+
 VARIANCES = np.asarray([0.3, 1.2, 0.1, 0.8, 0.5])
 TABLE = np.random.default_rng(3).normal([1.0, 0.4, 0.9, 0.0, 0.6], np.sqrt(VARIANCES), size=(500, ARMS))
 

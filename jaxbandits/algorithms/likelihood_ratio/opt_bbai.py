@@ -62,7 +62,13 @@ class OptBBAI(BatchedStages):
 
     Attributes:
         delta: allowed probability of error, in (0, 1).
-        threshold: as for `TriBBAI`, as are family, b, shift, alpha, l1 and l2.
+        threshold: as for `TriBBAI`.
+        family: as for `TriBBAI`.
+        b: as for `UniformGLR`.
+        shift: as for `TriBBAI`.
+        alpha: as for `TriBBAI`.
+        l1: as for `TriBBAI`.
+        l2: as for `TriBBAI`.
         scale: factor of the pulls of stage IV, positive; the guarantee is for 1 and more.
 
     Raises:

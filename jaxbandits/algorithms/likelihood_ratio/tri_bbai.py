@@ -30,14 +30,17 @@ class TriBBAI(BatchedStages):
     `steps` counts the batches: 3, or 4 if stage IV makes a pull. For small delta there are 3, with up to
     6 alpha T* log(1/delta) pulls. The program's condition to go on with q = 3 never holds, and is left out.
 
-    **It errs more often than delta**, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01 and
-    0.001, 39%, 17% and 7.5% are wrong on coins of 0.5, 0.45, 0.43, 0.4. On 0.66 and nine of 0.5 they are 35%, 5.0% and
-    0.56%. `OptBBAI` has another stage IV, with a proof.
+    **It errs more often than delta**, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01
+    and 0.001, 39%, 17% and 7.5% are wrong on coins of 0.5, 0.45, 0.43, 0.4. On 0.66 and nine of 0.5 they are 35%, 5.0%
+    and 0.56%. `OptBBAI` has another stage IV, with a proof.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); a goal and no promise.
-        threshold: as for `UniformGLR`, as are family and b. With `heuristic` the test is for delta, as in the authors'
-            program.
+        threshold: what the likelihood ratio must reach, by its name in `jaxbandits.theory.glr_threshold`; None for a
+            proved one. With `heuristic`, which is not proved, the test is for delta, as in the authors' program.
+        family: the law of the rewards: `bernoulli` (and all rewards in [0, b]), `gaussian` (and all (b/2)-sub-Gaussian
+            ones), `poisson` or `exponential`; None takes the problem's.
+        b: as for `UniformGLR`.
         shift: how far the means are moved towards each other, in units of rewards, not negative.
         alpha: factor of the pulls of stage II, positive.
         l1: pulls of every arm in stage I; None for ceil(2 log(K) sqrt(log(1/delta))).
