@@ -307,7 +307,7 @@ def test_what_bayes_elim_refuses():
     with pytest.raises(jb.UsageError, match="BayesElim needs a positive variance of each arm"):
         jb.simulate(jb.BayesElim(budget=50), jb.bernoulli([1.0, 0.5]), 2)
     with pytest.raises(jb.UsageError, match="BayesElim: variances must be positive"):
-        jb.BayesElim(budget=50, variances=[0.0, 0.2])
+        jb.simulate(jb.BayesElim(budget=50, variances=[0.0, 0.2]), jb.bernoulli([0.6, 0.5]), 2)
     with pytest.raises(jb.UsageError, match="BayesElim needs the variances of the arms"):
         jb.AskTell(jb.BayesElim(budget=50), arms=3)
     assert dataclasses.replace(jb.BayesElim(budget=50), variances=0.25).oracle is False
