@@ -40,19 +40,18 @@ class OptBBAI(BatchedStages):
     arm (8 / eps_r^2) log(2 / delta_r) times. Arms whose mean of these rewards is more than eps_r below the best one
     leave.
 
-    Arms that left in round j are checked: all pulls of rounds since are in vain if the best arm was among them. A check
-    is due if B_r gamma_j 2^l_j > B_j, B_r being the pulls of rounds 1 to r. First gamma_j = delta_j and l_j = 0. A
-    check squares gamma_j, adds 1 to l_j, and pulls these arms (32 / eps_j^2) log(2 / gamma_j) times, in the batch of
-    the next round. If the mean of one is above that round's best one less eps_j / 4, the run ends with the best of
-    those.
+    Arms that left in round j are checked: if the best arm was among them, later rounds cannot find it. A check is due
+    if B_r gamma_j 2^l_j > B_j, B_r being the pulls of rounds 1 to r. First gamma_j = delta_j and l_j = 0. A check
+    squares gamma_j, adds 1 to l_j, and pulls these arms (32 / eps_j^2) log(2 / gamma_j) times, in the batch of the next
+    round. If the mean of one is above that round's best one less eps_j / 4, the run ends with the best of those.
 
     The answer is right with probability at least 1 - delta, for rewards in [0, b] and (b/2)-sub-Gaussian ones. The test
     errs with probability at most delta / 2. By Hoeffding's inequality, all means of rounds are within eps_r / 4 of the
     truth, and those of checks within eps_j / 8, except with probability delta (pi^2 / 24 + 1/30). Then the best arm
     stays. And an arm that left is eps_j / 2 below it, so that no check finds it.
 
-    These constants are the least for this proof. The paper has 32, delta / (40 pi^2 K r^2) and eps_j / 2, with a batch
-    for every check. The authors' program has 1/20 in place of 32, and checks arms that are still there. It follows a
+    Larger constants are not needed for this proof. The paper has 32 for 8, delta / (40 pi^2 K r^2) and eps_j / 2, with
+    a batch for every check. The authors' program has 1/20 in place of 32, and checks arms that are still there. It follows a
     description and this program, and was not checked against the paper.
 
     `steps` counts the batches: 3, and one for each round. A round costs many pulls, so the test should mostly pass. The
@@ -152,7 +151,7 @@ class OptBBAI(BatchedStages):
         return jnp.log(4.0 * arms.count) + 2 * jnp.log(jnp.maximum(number, 1)) - log_of(self.delta)
 
     def _pulls(self, factor: int, number: jax.Array, squares: jax.Array | int, arms: Arms) -> jax.Array:
-        """Return (factor / eps_r^2) log(2 / gamma), int32; gamma is delta_r, squared so many times."""
+        """Return (factor / eps_r^2) log(2 / gamma), int32; gamma is delta_r, squared `squares` times."""
         level = jnp.log(2.0) + jnp.left_shift(1, squares) * self._level(number, arms)
         return as_count(self.scale * factor / _epsilon(number) ** 2 * level)
 
