@@ -97,6 +97,10 @@ def test_the_pages_list_what_the_registries_hold():
     assert {f"algorithms/{name}.md" for name in algorithms.REGISTRY} <= set(pages)
 
 
+def test_the_readme_counts_the_algorithms():
+    assert re.findall(r"(\d+) algorithms", (ROOT / "README.md").read_text()) == [str(len(algorithms.REGISTRY))]
+
+
 def test_the_picture_of_a_page_shows_its_algorithm():
     """Thompson sampling had a picture of RCB-AIR alone, and SiRI, KUBE, SAR and uniform sampling one of others."""
     pages = written_pages()

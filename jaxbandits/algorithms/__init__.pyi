@@ -23,6 +23,7 @@ from jaxbandits.algorithms.cost_budget.rcb import RCBI as RCBI
 from jaxbandits.algorithms.cost_budget.siri import SiRI as SiRI
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBVInf as UCBVInf
+from jaxbandits.algorithms.elimination.bayes_elim import BayesElim as BayesElim
 from jaxbandits.algorithms.elimination.continuous_rejects import ContinuousRejects as ContinuousRejects
 from jaxbandits.algorithms.elimination.doubling_sequential_halving import (
     DoublingSequentialHalving as DoublingSequentialHalving,
@@ -49,8 +50,10 @@ from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenge
 from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
 from jaxbandits.algorithms.likelihood_ratio.eb_tci import EBTCI as EBTCI
+from jaxbandits.algorithms.likelihood_ratio.opt_bbai import OptBBAI as OptBBAI
 from jaxbandits.algorithms.likelihood_ratio.t3c import T3C as T3C
 from jaxbandits.algorithms.likelihood_ratio.track_and_stop import TrackAndStop as TrackAndStop
+from jaxbandits.algorithms.likelihood_ratio.tri_bbai import TriBBAI as TriBBAI
 from jaxbandits.algorithms.likelihood_ratio.ttts import TTTS as TTTS
 from jaxbandits.algorithms.likelihood_ratio.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as UniformGLR

@@ -21,15 +21,23 @@ class Bandit:
         squares: float64 `(R, K)`, of squared rewards.
     """
 
-    def __init__(self, means, runs: int, seed: int, sd=None) -> None:
+    def __init__(self, means, runs: int, seed: int, sd=None, first: int = 1) -> None:
         self._random = np.random.default_rng(seed)
         self.of = self._random.permuted(np.tile(np.arange(len(means)), (runs, 1)), axis=1)
         self._means, self._sd = np.asarray(means)[self.of], None if sd is None else np.asarray(sd)[self.of]
         self.every, self.arms = np.arange(runs), len(means)
         self.pulls, self.sums = np.zeros((runs, self.arms), int), np.zeros((runs, self.arms))
         self.squares = np.zeros((runs, self.arms))
-        for position in range(self.arms):
+        for position in range(self.arms if first else 0):
             self.pull(np.full(runs, position), np.ones(runs, bool))
+
+    def batch(self, counts: np.ndarray) -> None:
+        """Pull each arm of each run so often, int `(R, K)`: the sums of the rewards are drawn; no squares are kept."""
+        if self._sd is None:
+            sums = self._random.binomial(counts, self._means)
+        else:
+            sums = counts * self._means + np.sqrt(counts) * self._sd * self._random.standard_normal(counts.shape)
+        self.pulls, self.sums = self.pulls + counts, self.sums + sums
 
     def pull(self, position: np.ndarray, running: np.ndarray) -> None:
         """Pull one arm of each run that still runs."""

@@ -1,6 +1,6 @@
 """Rules make as many pulls of each arm, and as many errors, as independent NumPy programs; z-scores are of fixed seeds.
 
-A correct package passes 68 comparisons, each within 4.5 standard errors, with a probability above 0.9995.
+A correct package passes 95 comparisons, each within 4.5 standard errors, with a probability above 0.999.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,11 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms.protocol import Rule
+from tests.algorithms import held_out_batches as batches
 from tests.algorithms import held_out_programs as programs
 
 COINS = [0.6, 0.5, 0.5, 0.35, 0.2]
+PRIORS = [0.3, 0.4, 0.5, 0.2, 0.3, 0.1]
 SPREAD = ([0.5, 0.4, 0.35, 0.3, 0.1, 0.0], [0.2, 0.6, 0.1, 0.4, 0.3, 0.8])
 
 
@@ -24,6 +26,7 @@ class Case(NamedTuple):
     right: Callable[[np.ndarray], np.ndarray]  # of answers (R, K), by arm
     sd: list[float] | None = None
     runs: int = 20_000
+    first: int = 1  # pulls of each arm before the first decision
 
 
 def finds(wanted):
@@ -71,6 +74,23 @@ CASES = {
         lambda bandit: programs.fc2fb(bandit, 900, 110, "lil-ucb", 0.8, 0.1),
         [0.6, 0.5, 0.45, 0.3], one_of([1, 0, 0, 0]), runs=8000,
     ),
+    "tri-bbai": Case(
+        jb.TriBBAI(0.1, shift=0.03, l1=8, l2=60, l3=70), lambda bandit: batches.tri_bbai(bandit, 0.1, 0.03, 8, 60, 70),
+        COINS, one_of([1, 0, 0, 0, 0]), runs=4000, first=0,
+    ),
+    "tri-bbai, small delta": Case(
+        jb.TriBBAI(1e-3, l1=12, l2=400, l3=48), lambda bandit: batches.tri_bbai(bandit, 1e-3, 0.01, 12, 400, 48),
+        [0.8, 0.4, 0.3, 0.3], one_of([1, 0, 0, 0]), runs=4000, first=0,
+    ),
+    "opt-bbai": Case(
+        jb.OptBBAI(0.2, l1=6, l2=50, scale=0.02), lambda bandit: batches.opt_bbai(bandit, 0.2, 0.01, 6, 50, 0.02),
+        [0.7, 0.5, 0.45, 0.3], one_of([1, 0, 0, 0]), runs=4000, first=0,
+    ),
+    "bayes-elim": Case(
+        jb.BayesElim(100, prior_mean=PRIORS, prior_sd=0.2),
+        lambda bandit: batches.bayes_elim(bandit, 100, PRIORS, 0.2, np.square(SPREAD[1])),
+        SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1], first=0,
+    ),
 }  # fmt: skip
 
 
@@ -82,7 +102,7 @@ def test_pulls_and_errors_are_those_of_a_program_in_numpy(name):
     problem = jb.bernoulli(case.means) if case.sd is None else jb.gaussian(case.means, case.sd)
     by_arm = {"by_arm": lambda problem, state, answer: state.pulls}
     ours = jb.simulate(case.rule, problem, case.runs, metrics=by_arm)
-    bandit = programs.Bandit(case.means, case.runs, seed=17, sd=case.sd)
+    bandit = programs.Bandit(case.means, case.runs, seed=17, sd=case.sd, first=case.first)
     answer = bandit.by_arm(case.program(bandit))
     theirs = {"right": case.right(answer), "pulls": bandit.pulls.sum(axis=1)}
     mine = {"right": ours.correct.to_numpy(), "pulls": ours.pulls.to_numpy()}

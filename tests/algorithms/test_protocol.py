@@ -399,8 +399,8 @@ def test_values_outside_their_range_are_refused(name):
 
 # Of five arms, where it is not one pull of each.
 LEAST_BUDGETS = {
-    "sequential-halving": 15, "sh-var": 15, "sh-ada-var": 30, "doubling-sequential-halving": 15, "ocba": 25,
-    "ocba-m": 25,
+    "sequential-halving": 15, "bayes-elim": 15, "sh-var": 15, "sh-ada-var": 30, "doubling-sequential-halving": 15,
+    "ocba": 25, "ocba-m": 25,
 }  # fmt: skip
 
 

@@ -87,6 +87,9 @@ CASES = {
     "kn": [jb.KN(epsilon=0.8, delta=0.6, n0=3)],
     "kn-pp": [jb.KNPlusPlus(epsilon=0.8, delta=0.6, n0=3)],
     "rinott": [jb.Rinott(epsilon=0.8, delta=0.7, n0=4)],
+    "tri-bbai": [jb.TriBBAI(delta=0.5, threshold="heuristic", l1=2, l2=4, l3=6)],
+    "opt-bbai": [jb.OptBBAI(delta=0.5, threshold="heuristic", l1=2, l2=4, scale=0.003)],
+    "bayes-elim": [jb.BayesElim(budget=30), jb.BayesElim(budget=17, prior_sd=0.1, variances=0.3)],
     "paired-race": [jb.PairedRace(epsilon=0.9, delta=0.9)],
     "fareast": [jb.FAREAST(epsilon=0.45, delta=0.9, b=0.2)],
 }

@@ -300,6 +300,7 @@ def test_opt_mai_ranks_tied_means_at_random():
 def test_every_batch_based_algorithm_has_a_reference():
     elsewhere = {jb.SiRI, jb.MedianElimination, jb.ExpGapElimination, jb.MABPPR, jb.UnionBound}
     elsewhere |= {jb.KN, jb.KNPlusPlus, jb.Rinott}  # test_indifference_zone
+    elsewhere |= {jb.TriBBAI, jb.OptBBAI, jb.BayesElim}  # test_few_rounds
     elsewhere |= {jb.HoeffdingRace, jb.BernsteinRace, jb.KLRace, jb.PairedRace, jb.FAREAST}  # tests of their own
     in_batches = {cls for cls in REGISTRY.values() if issubclass(cls, Rule) and cls.traits.in_batches}
     assert in_batches == set(REFERENCES) | elsewhere

@@ -17,7 +17,7 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.errors import UsageError
 
-__all__ = ["HalvingStages", "Stage", "stages_of"]
+__all__ = ["HalvingStages", "Stage", "check_first_phase", "stages_of"]
 
 
 class Stage(NamedTuple):
@@ -109,3 +109,17 @@ class HalvingStages(Rule):
 def stages_of(arms: Arms) -> jax.Array:
     """Return ceil(log2 K), int32 `()`."""
     return 32 - lax.clz(arms.count - 1)
+
+
+def check_first_phase(rule: Rule, arms: int) -> None:
+    """Check that the budget of a rule gives every arm a pull in the first phase.
+
+    Raises:
+        UsageError: it does not.
+    """
+    phases, budget = (arms - 1).bit_length(), rule.given("budget")
+    if isinstance(budget, int | float) and budget < arms * phases:
+        raise UsageError(
+            f"{type(rule).__name__}: the budget must give each of {arms} arms a pull in the first of "
+            f"{phases} phases: at least {arms * phases}, got {budget:g}"
+        )

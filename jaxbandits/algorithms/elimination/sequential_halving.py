@@ -6,13 +6,12 @@ Karnin, Koren, Somekh (2013), "Almost optimal exploration in multi-armed bandits
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.elimination.halving_stages import stages_of
+from jaxbandits.algorithms.elimination.halving_stages import check_first_phase, stages_of
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.errors import UsageError
 
 __all__ = ["SequentialHalving"]
 
@@ -46,12 +45,7 @@ class SequentialHalving(Rule):
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Check also that the budget gives every arm a pull in the first phase."""
         super().check(arms_per_bandit, bandits)
-        phases = (arms_per_bandit - 1).bit_length()
-        if isinstance(self.budget, int | float) and self.budget < arms_per_bandit * phases:
-            raise UsageError(
-                f"SequentialHalving: the budget must give each of {arms_per_bandit} arms a pull in the first of "
-                f"{phases} phases: at least {arms_per_bandit * phases}, got {self.budget:g}"
-            )
+        check_first_phase(self, arms_per_bandit)
 
     def rounds(self, arms: SurvivingArms) -> jax.Array:
         """Return floor(T / (|S_r| ceil(log2 K)))."""

@@ -3,25 +3,20 @@
 "Fixed-budget best-arm identification with heterogeneous reward variances".
 """
 
-import dataclasses
-from typing import Self
-
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxbandits.algorithms.elimination.halving_stages import HalvingStages, Stage
+from jaxbandits.algorithms.elimination.known_variances import KnownVariances
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import Problem
 
 __all__ = ["SHVar"]
 
 
 @algorithm
-class SHVar(HalvingStages):
+class SHVar(KnownVariances, HalvingStages):
     """Sequential Halving that pulls the arm whose mean is least certain in the stage, by known variances.
 
     Each of ceil(log2 K) stages has floor(n / ceil(log2 K)) pulls. The arm with the largest s^2 / N is pulled, N its
@@ -43,30 +38,6 @@ class SHVar(HalvingStages):
 
     variances: Numeric = parameter("positive", default=None, per_arm=True)
     traits = Traits(setting="fixed budget, one arm, known variances", source="Lalitha et al. 2023", anytime=False)
-
-    @property
-    def oracle(self) -> bool:
-        """Whether the variances are the problem's."""
-        return self.variances is None
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in the variances of the problem.
-
-        Raises:
-            UsageError: one is infinite.
-        """
-        new = super().resolved(problem)
-        if not new.oracle:
-            return new
-        variances = np.asarray(problem.variance)
-        if not np.all(np.isfinite(variances)):
-            raise UsageError(f"SHVar needs finite variances, and {problem.name} has an infinite one: give variances")
-        return dataclasses.replace(new, variances=variances)
-
-    def check_live(self) -> None:
-        """Refuse unknown variances."""
-        if self.oracle:
-            raise UsageError("SHVar needs the variances of the arms: give variances, or use SHAdaVar")
 
     def wanted(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return s^2 / N; arms without a pull in the stage come first."""

@@ -1,5 +1,6 @@
 """The names of the statistics and thresholds of likelihood ratio tests, and which pairs have a proof."""
 
+import dataclasses
 from typing import Any, TypeVar
 
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
@@ -20,6 +21,7 @@ __all__ = [
     "check_pair",
     "family_for",
     "family_of",
+    "filled_in",
     "for_rewards",
     "rate_for",
     "threshold_for",
@@ -82,6 +84,21 @@ def family_of(problem: Problem) -> str:
     if law is not None and law[0] not in FAMILIES:
         raise UsageError(f"{problem.name}: bound_law must name one of {', '.join(FAMILIES)}, got {law[0]!r}")
     return "gaussian" if law is None else law[0]
+
+
+def filled_in(rule: A, problem: Problem) -> A:
+    """Return a rule with the problem's family, the threshold and the range, where they are not given.
+
+    Args:
+        rule: a rule with the fields `family`, `threshold` and `b`.
+        problem: the problem.
+
+    Raises:
+        UsageError: the family does not allow the problem's rewards.
+    """
+    family = family_of(problem) if rule.family is None else rule.family
+    threshold = threshold_on(problem, family) if rule.threshold is None else rule.threshold
+    return for_rewards(dataclasses.replace(rule, family=family, threshold=threshold), problem)
 
 
 def for_rewards(rule: A, problem: Problem) -> A:

@@ -25,6 +25,7 @@ from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
 from jaxbandits.statistics.glr import Evidence, Lead, among_family, among_normal
+from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 from jaxbandits.statistics.glr_unknown_variance import among_unknown_variances, discounted
 
 __all__ = ["PairwiseStatistic", "Standing"]
@@ -106,6 +107,12 @@ class PairwiseStatistic(Rule):
             mean, epsilon = self.scaled_means(arms), self.scaled_lead(arms, lead)
             evidence = among_family(self.rewards, mean[arm], pulls[arm], mean, pulls, epsilon)
         return evidence._replace(cost=evidence.cost.at[arm].set(jnp.inf))
+
+    def boundary(self, arms: Arms, log_delta: jax.Array) -> jax.Array:
+        """Return the threshold of the statistic for a probability of error, by its logarithm, float32 `()`."""
+        threshold = THRESHOLDS[self.threshold_word]
+        events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
+        return threshold.constant(events, log_delta) + threshold.growth(arms.time.astype(jnp.float32))
 
     def standing(self, arms: Arms) -> Standing:
         """Compare the answer with the arms outside it.

@@ -143,9 +143,7 @@ class GLRStopped(PairwiseStatistic):
         if self.stopping == words.BETTING:
             epsilon = 0 if isinstance(self.epsilon, StaticInt) else self.epsilon
             return are_apart(arms, self._distance(state, arms), epsilon)
-        threshold = THRESHOLDS[self.threshold_word]
-        events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
-        return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
+        return self.statistic(state, arms) > self.boundary(arms, log_of(self.delta))
 
     def recommend(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return the m largest means."""

@@ -137,9 +137,7 @@ class Question(Rule):
         Raises:
             UsageError: the family does not allow the problem's rewards.
         """
-        family = words.family_of(problem) if self.family is None else self.family
-        threshold = words.threshold_on(problem, family) if self.threshold is None else self.threshold
-        return words.for_rewards(dataclasses.replace(self, family=family, threshold=threshold), problem)
+        return words.filled_in(self, problem)
 
     def answer(self, means: jax.Array) -> jax.Array:
         """Return the answer for some means."""
