@@ -51,8 +51,8 @@ class OptBBAI(BatchedStages):
     stays. And an arm that left is eps_j / 2 below it, so that no check finds it.
 
     Larger constants are not needed for this proof. The paper has 32 for 8, delta / (40 pi^2 K r^2) and eps_j / 2, with
-    a batch for every check. The authors' program has 1/20 in place of 32, and checks arms that are still there. It follows a
-    description and this program, and was not checked against the paper.
+    a batch for every check. The authors' program has 1/20 in place of 32, and checks arms that are still there. It
+    follows a description and this program, and was not checked against the paper.
 
     `steps` counts the batches: 3, and one for each round. A round costs many pulls, so the test should mostly pass. The
     default l2 is the authors' and too small for that: on their ten coins (0.5, and 0.2 to 0.344) with delta = 1e-6 it
