@@ -23,6 +23,8 @@ __all__ = ["batched_problem", "group_by_program", "program"]
 #: Seconds to compile another program, and seconds of an arm in a pull of a run, whether it exists or not. The last is
 #: the assumed number of pulls where it is unknown (measured on two cores; none changes a result).
 _COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
+#: Which programs of the package's own classes may be padded.
+_of_own_classes: dict[Any, bool] = {}
 
 
 def group_by_program(
@@ -36,7 +38,8 @@ def group_by_program(
         cells: cells of a grid.
         runs: which runs are made of each.
         padded: whether nonexistent arms may be added.
-        known: which programs may be padded; what is found is added to it.
+        known: which programs may be padded; what is found is added to it. That of the package's own classes is kept
+            for later calls, too: a user's code may have changed by then.
     """
     known = {} if known is None else known
     kinds: dict[Any, list[Cell]] = {}
@@ -74,13 +77,23 @@ def _paddable(group: list[Cell], static: Any, known: dict[Any, bool]) -> list[li
         return [group]
     wide = _power_of_two(max(exact))
     if (static, wide) not in known:  # tracing decides, once for all cells of a program
-        known[static, wide] = may_be_padded(group[0].algorithm, group[0].problem, wide)
+        cell = group[0]
+        kept = _of_own_classes if _all_own(cell) else known
+        if (static, wide) not in kept:
+            kept[static, wide] = may_be_padded(cell.algorithm, cell.problem, wide)
+        known[static, wide] = kept[static, wide]
     if known[static, wide]:
         return [group]
     smaller = _by_size(group, lambda cell: _power_of_two(_arms(cell)))
     if len(smaller) == 1:
         return list(exact.values())
     return [part for cells in smaller.values() for part in _paddable(cells, static, known)]
+
+
+def _all_own(cell: Cell) -> bool:
+    """Return whether all classes of a cell are the package's own, or Python's."""
+    modules = {kind.__module__.partition(".")[0] for kind in classes((cell.algorithm, cell.problem))}
+    return modules <= {"jaxbandits", "builtins"}
 
 
 def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:

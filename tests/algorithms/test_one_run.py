@@ -87,6 +87,12 @@ def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
     asked.clear()
     jb.sweep(OwnUCBE(budget=30, a=jb.axis([0.5, 1.0, 2.0])), jb.linear(n=4), 2)
     assert not asked
+    # A user's code may have changed by the next call, the package's has not.
+    for rule, again in ((OwnUCBE(budget=30, a=1.0), [8]), (jb.UCBE(budget=30, a=1.0), [])):
+        jb.sweep(rule, jb.linear(n=jb.axis([3, 5])), 2)
+        asked.clear()
+        jb.sweep(rule, jb.linear(n=jb.axis([3, 5])), 2)
+        assert asked == again
 
 
 def test_what_is_followed_with_few_arms_and_not_with_the_room_for_more_is_not_padded():
