@@ -35,15 +35,15 @@ def difference(
     Returns:
         A Dataset over the grid, without the label `to`. `difference` is the mean over the pairs of the label's value
         minus that of `to`, `low` and `high` are its interval, float64 each. It is Student's t interval of paired
-        differences, NaN from fewer than two pairs. Skewed differences need more of them: of two rules that mostly stop
-        together, an interval of 95% holds with a probability of 0.91 with 100 pairs, and 0.95 with 1000
-        (`test_skewed_differences_need_more_pairs` in `tests/report/test_paired_differences.py`). Of truth values and
-        `failure` it is the score interval of Tango (1998) for paired proportions, which is without 0 where McNemar's
-        test finds a difference. `runs` counts the complete pairs and `left_out` the seeds without one, since a run or
-        its value is missing, int64. `truncated` and `truncated_to`, int64, count the pairs in which the run of the
-        label, or of `to`, is truncated. The difference of pulls, cost, steps or reward is then a bound only. `high` is
-        infinite with `truncated` above 0, and `low` is minus infinity with `truncated_to` above 0. Of other values no
-        run counts as truncated. The attributes `left_out` and `truncated` say so in words.
+        differences, NaN from fewer than two pairs. Skewed differences need more of them. Of two rules that mostly stop
+        together, an interval of 95% holds with a probability of 0.91 with 100 pairs, and 0.95 with 1000.
+        `tests/report/test_paired_differences.py` measures it. Of truth values and `failure` it is the score interval of
+        Tango (1998) for paired proportions, which is without 0 where McNemar's test finds a difference. `runs` counts
+        the complete pairs and `left_out` the seeds without one, since a run or its value is missing, int64. `truncated`
+        and `truncated_to`, int64, count the pairs in which the run of the label, or of `to`, is truncated. The
+        difference of pulls, cost, steps or reward is then a bound only. `high` is infinite with `truncated` above 0,
+        and `low` is minus infinity with `truncated_to` above 0. Of other values no run counts as truncated. The
+        attributes `left_out` and `truncated` say so in words.
 
     Raises:
         UsageError: not runs; an unknown dimension, variable or label; a single label; runs that are not paired, since

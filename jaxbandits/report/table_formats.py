@@ -28,9 +28,9 @@ class TextTable(NamedTuple):
         return [*self.labels, *(", ".join(headings) for headings in self.columns)]
 
     def spans(self) -> list[list[tuple[str, int]]]:
-        """Return the lines of headings; each heading stands once over the neighbours that share it, with their number.
+        """Return the lines of headings: each heading once, with the number of neighbours that share it.
 
-        Headings of the last line stand over one column each.
+        On the last line each has one column.
         """
         lines = []
         for depth in range(1, len(self.columns[0]) + 1):

@@ -143,7 +143,7 @@ def test_runs_a_study_and_draws_and_exports_it():
         )
         == 0
     )
-    assert "a stair, delta = 0.1" in Path("a.tex").read_text()
+    assert r"\multicolumn{4}{c}{a stair}" in Path("a.tex").read_text()
     assert main(["export", "study.zarr", "--to", "csv", "--out", "a.csv"]) == 0
     assert len(Path("a.csv").read_text().splitlines()) == 1 + 3 * 2 * 2 * 2
 

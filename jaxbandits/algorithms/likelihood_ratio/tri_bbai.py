@@ -30,7 +30,7 @@ class TriBBAI(BatchedStages):
     `steps` counts the batches: 3, or 4 if stage IV makes a pull. For small delta there are 3, with up to
     6 alpha T* log(1/delta) pulls. The program's condition to go on with q = 3 never holds, and is left out.
 
-    **It errs more often than delta**, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01
+    It errs more often than delta, as nothing bounds the error of stage IV. Of 10,000 runs with delta = 0.1, 0.01
     and 0.001, 39%, 17% and 7.5% are wrong on coins of 0.5, 0.45, 0.43, 0.4. On 0.66 and nine of 0.5 they are 35%, 5.0%
     and 0.56%. `OptBBAI` has another stage IV, with a proof.
 
