@@ -23,7 +23,7 @@ from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.on_chip.pallas_loop import loop_of_kernels, tile
-from jaxbandits.engine.rows import Log, blank_log, record
+from jaxbandits.engine.rows import Log, LogRow, blank_log, record, row_types
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.threefry import KeyWords
@@ -59,11 +59,12 @@ def advance(
         The lanes and the log, with the device axis first; `following` is the number of loaded jobs of the window.
     """
     shared, split = PartitionSpec(), PartitionSpec("device")
+    types = row_types(cells, carry, settings)  # traced before, for the host
 
     def on_device(cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
         jobs, lanes = jax.tree.map(lambda x: x[0], (window, carry))
         with tracing_for(settings.platform):
-            result = _work(cells, jobs, lanes, rounds, chunk, settings)
+            result = _work(cells, jobs, lanes, rounds, chunk, types, settings)
         return jax.tree.map(lambda x: x[None], result)
 
     parts, whole = (shared, split, split, shared, shared), split
@@ -74,9 +75,9 @@ def advance(
 
 
 def _work(
-    cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, settings: Settings
+    cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, types: LogRow, settings: Settings
 ) -> tuple[Carry, Log]:
-    log = blank_log(cells, carry, settings)
+    log = blank_log(types, carry.problem.arms, settings)
     carry = carry._replace(following=carry.following * 0)
 
     def unfinished(loop: tuple[jax.Array, Carry, Log]) -> jax.Array:

@@ -71,15 +71,15 @@ def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
     return rows
 
 
-def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
-    """Return an empty log of these lanes."""
-    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.cell, c.busy, settings), carry)
+def blank_log(types: LogRow, arms: int, settings: Settings) -> Log:
+    """Return an empty log for rows of these types, and for answers of this many arms."""
+    words = sum(1 if leaf.ndim == 2 else leaf.shape[1] for leaf in jax.tree.leaves(types))
     return Log(
         rows=jnp.int32(0),
         rounds=jnp.int32(0),
         pulled=jnp.float32(0),
-        words=jnp.zeros((jax.eval_shape(_packed, row).shape[0], settings.capacity), jnp.uint32),
-        recommended=jnp.zeros((settings.capacity, recommended.shape[0]), bool),
+        words=jnp.zeros((words, settings.capacity), jnp.uint32),
+        recommended=jnp.zeros((settings.capacity, arms), bool),
     )
 
 

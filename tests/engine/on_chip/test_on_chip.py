@@ -20,7 +20,7 @@ from jaxbandits.engine.on_chip import pallas_loop, pallas_support
 from jaxbandits.engine.on_chip.pallas_loop import whole_kernels
 from jaxbandits.engine.on_chip.pallas_support import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
-from jaxbandits.engine.rows import blank_log
+from jaxbandits.engine.rows import blank_log, row_types
 from jaxbandits.sweeps import plan_runs
 
 VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5, "level": 0.5}
@@ -65,7 +65,9 @@ def after_steps(cells: Any, carry: Any, settings: Any, *, block: int, tile: tupl
     settings = dataclasses.replace(settings, block=block, on_chip=tile is not None)
 
     def chunk(cells: Any, carry: Any) -> Any:
-        after, log = lanes.run_chunk(cells, carry, blank_log(cells, carry, settings), jnp.int32(STEPS), settings)
+        types = row_types(cells, jax.tree.map(lambda leaf: leaf[None], carry), settings)
+        blank = blank_log(types, carry.problem.arms, settings)
+        after, log = lanes.run_chunk(cells, carry, blank, jnp.int32(STEPS), settings)
         return after._replace(key=jax.random.key_data(after.key)), log.pulled
 
     with mock.patch.object(lanes, "tile", return_value=tile):
