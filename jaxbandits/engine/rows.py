@@ -109,14 +109,15 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     ended = carry.busy & over
 
     def write(log: Log) -> tuple[Log, CheckpointCosts | None]:
-        row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
+        number = log.rows + jnp.cumsum(written, dtype=jnp.int32)
+        row = jnp.where(written, number - 1, settings.capacity)
         found, recommended = _row(cells, carry, status, ended, settings)
         looked = carry.looked
         if looked is not None:
             assert found.account.paid is not None
             looked = looked.again(carry.state.pulls, time, found.account.paid, written)
         log = log._replace(
-            rows=log.rows + jnp.sum(written.astype(jnp.int32)),
+            rows=number[-1],
             words=log.words.at[:, row].set(_packed(found), mode="drop"),
             recommended=log.recommended.at[row].set(recommended.T, mode="drop"),
         )

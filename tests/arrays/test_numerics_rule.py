@@ -75,7 +75,6 @@ EXCEPTIONS = {
     ("engine/jobs.py", "load", "sum"): WHOLE,
     ("engine/rows.py", "write", "cumsum"): WHOLE,
     ("engine/rule_calls.py", "_arguments", PRODUCT): HOST,
-    ("engine/rows.py", "write", "sum"): WHOLE,
     ("engine/lanes.py", "run_chunk", "sum"): "pulls of all lanes, for the display of progress",
     ("gradients/differences.py", "nudged_problem", PRODUCT): HOST,
     ("gradients/measures.py", "*", "maximum"): AFTERWARDS,

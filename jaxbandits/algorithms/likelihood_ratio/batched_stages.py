@@ -5,7 +5,6 @@ the authors' program, and were not checked against the paper.
 """
 
 import dataclasses
-from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +16,6 @@ from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.static_int import StaticInt
-from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
 
@@ -46,22 +44,6 @@ class BatchedStages(PairwiseStatistic):
     initial_pulls = 0
     stopping = "glr"
     epsilon = StaticInt(0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        words.check_pair(type(self).__name__, self.family, self.threshold)
-
-    def prepared(self) -> Self:
-        """Fill in the family: without a problem, the one for any rewards in an interval."""
-        return dataclasses.replace(self, family=self.family_word)
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in the problem's family and the threshold.
-
-        Raises:
-            UsageError: the family does not allow the problem's rewards.
-        """
-        return words.filled_in(self, problem)
 
     def first_pulls(self, batch: jax.Array, arms: Arms) -> jax.Array:
         """Return the pulls of one of the first three batches, int32 `(K,)`; `batch` is how many were made before."""

@@ -1,9 +1,11 @@
 """The names of the statistics and thresholds of likelihood ratio tests, and which pairs have a proof."""
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.parameters import Numeric
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -18,10 +20,9 @@ __all__ = [
     "STUDENT",
     "THRESHOLD_WORDS",
     "UNKNOWN_VARIANCE",
-    "check_pair",
+    "FamilyRule",
     "family_for",
     "family_of",
-    "filled_in",
     "for_rewards",
     "rate_for",
     "threshold_for",
@@ -86,21 +87,6 @@ def family_of(problem: Problem) -> str:
     return "gaussian" if law is None else law[0]
 
 
-def filled_in(rule: A, problem: Problem) -> A:
-    """Return a rule with the problem's family, the threshold and the range, where they are not given.
-
-    Args:
-        rule: a rule with the fields `family`, `threshold` and `b`.
-        problem: the problem.
-
-    Raises:
-        UsageError: the family does not allow the problem's rewards.
-    """
-    family = family_of(problem) if rule.family is None else rule.family
-    threshold = threshold_on(problem, family) if rule.threshold is None else rule.threshold
-    return for_rewards(dataclasses.replace(rule, family=family, threshold=threshold), problem)
-
-
 def for_rewards(rule: A, problem: Problem) -> A:
     """Return a rule with the range of a problem's rewards, where its family needs one.
 
@@ -122,14 +108,50 @@ def for_rewards(rule: A, problem: Problem) -> A:
     return with_range_from_zero(rule, problem) if family == "bernoulli" else rule
 
 
-def check_pair(owner: str, family: str | None, threshold: str | None) -> None:
-    """Check that a threshold may be used with a family: it is proved for it, or claims nothing.
+class FamilyRule(Rule):
+    """A rule with a family of rewards and a threshold: their check, and their defaults without a problem and with one.
 
     Raises:
-        UsageError: the threshold is for another family.
+        UsageError: a threshold that is proved for another family.
     """
-    proved = _PROVED.get(threshold or "")
-    if family is not None and proved is not None and family not in proved:
-        raise UsageError(
-            f"{owner}: threshold={threshold} is proved for family={' or '.join(proved)}, not for family={family}"
-        )
+
+    family: str | None
+    threshold: str | None
+    b: Numeric
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name, family, threshold = type(self).__name__, self.family, self.threshold
+        proved = _PROVED.get(threshold or "")
+        if family is not None and proved is not None and family not in proved:
+            raise UsageError(
+                f"{name}: threshold={threshold} is proved for family={' or '.join(proved)}, not for family={family}"
+            )
+
+    @property
+    def proved(self) -> bool:
+        """Whether the threshold is proved."""
+        return self.threshold != HEURISTIC
+
+    @property
+    def family_word(self) -> str:
+        """The family; if none is given, the default without a problem."""
+        return family_for(self.threshold) if self.family is None else self.family
+
+    def prepared(self) -> Self:
+        """Fill in the family: without a problem, the one for any rewards in an interval."""
+        rule: Any = self
+        filled: Self = dataclasses.replace(rule, family=self.family_word)
+        return filled
+
+    def resolved(self, problem: Problem) -> Self:
+        """Fill in the problem's family, the threshold and the range, where they are not given.
+
+        Raises:
+            UsageError: the family does not allow the problem's rewards.
+        """
+        rule: Any = self
+        family = family_of(problem) if self.family is None else self.family
+        threshold = threshold_on(problem, family) if self.threshold is None else self.threshold
+        filled: Self = for_rewards(dataclasses.replace(rule, family=family, threshold=threshold), problem)
+        return filled

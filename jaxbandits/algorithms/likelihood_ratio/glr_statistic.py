@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
+from jaxbandits.algorithms.likelihood_ratio.glr_families import FamilyRule
 from jaxbandits.algorithms.parameters import Numeric
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
@@ -53,21 +54,13 @@ class Standing(NamedTuple):
     apart: jax.Array | None
 
 
-class PairwiseStatistic(Rule):
+class PairwiseStatistic(FamilyRule):
     """The statistic of a rule with a family of rewards and a threshold."""
 
     #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
     m: Numeric = StaticInt(1)
-    family: str | None
-    threshold: str | None
     stopping: str
     epsilon: Numeric
-    b: Numeric
-
-    @property
-    def family_word(self) -> str:
-        """The family; if none is given, the default without a problem."""
-        return words.family_for(self.threshold) if self.family is None else self.family
 
     @property
     def threshold_word(self) -> str:
@@ -112,7 +105,11 @@ class PairwiseStatistic(Rule):
         """Return the threshold of the statistic for a probability of error, by its logarithm, float32 `()`."""
         threshold = THRESHOLDS[self.threshold_word]
         events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
-        return threshold.constant(events, log_delta) + threshold.growth(arms.time.astype(jnp.float32))
+        return threshold.constant(events, log_delta) + self.growth(arms)
+
+    def growth(self, arms: Arms) -> jax.Array:
+        """Return the part of the threshold that grows with the number of pulls, float32 `()`."""
+        return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))
 
     def standing(self, arms: Arms) -> Standing:
         """Compare the answer with the arms outside it.

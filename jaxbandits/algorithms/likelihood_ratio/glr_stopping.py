@@ -38,7 +38,6 @@ from jaxbandits.arrays.probabilities import LogProbability, log_of
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 
 __all__ = ["GLRStopped", "Remembered", "Tested"]
 
@@ -84,12 +83,6 @@ class GLRStopped(PairwiseStatistic):
             raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
         if other and self.family not in (None, "bernoulli", "gaussian"):
             raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
-        words.check_pair(name, self.family, self.threshold)
-
-    @property
-    def proved(self) -> bool:
-        """Whether the threshold is proved."""
-        return self.threshold != words.HEURISTIC
 
     @property
     def takes_counts(self) -> bool:
@@ -101,10 +94,6 @@ class GLRStopped(PairwiseStatistic):
         """Add unknown variances on normal arms with different variances: b, the widest one's, fits few of them."""
         unlike = problem.normal and np.ptp(np.asarray(problem.variance)) > 0
         return (*cls.traits.variants, {"family": words.UNKNOWN_VARIANCE}) if unlike else cls.traits.variants
-
-    def prepared(self) -> Self:
-        """Fill in the family: without a problem, the one for any rewards in an interval."""
-        return dataclasses.replace(self, family=self.family_word)
 
     def resolved(self, problem: Problem) -> Self:
         """Fill in the problem's family and the threshold.
@@ -154,7 +143,7 @@ class GLRStopped(PairwiseStatistic):
         """Return what must exceed the threshold, float32 `()`."""
         tested = self.standing(arms).tested
         if state.parted is not None:
-            tested = jnp.maximum(tested, state.parted + self._growth(arms))
+            tested = jnp.maximum(tested, state.parted + self.growth(arms))
         return jnp.min(tested)
 
     def first_parted(self, arms: Arms) -> Remembered:
@@ -180,7 +169,7 @@ class GLRStopped(PairwiseStatistic):
         standing = self.standing(arms)
         assert standing.apart is not None
         before = jnp.full_like(arms.mean, -jnp.inf) if before is None else before
-        return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self._growth(arms)))
+        return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self.growth(arms)))
 
     def _distance(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return U_l - L_h by betting, float32 `()`: by how much an arm left out may be better than a returned one."""
@@ -188,6 +177,3 @@ class GLRStopped(PairwiseStatistic):
         lower, upper = bounds_of(state.parted, seen, b, level_of(arms, self.delta))
         answer = self.recommend(state, arms)
         return jnp.max(jnp.where(answer, -jnp.inf, upper)) - jnp.min(jnp.where(answer, lower, jnp.inf))
-
-    def _growth(self, arms: Arms) -> jax.Array:
-        return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))

@@ -6,14 +6,15 @@ The rule follows public programs of this paper, and was not checked against the 
 """
 
 import dataclasses
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
+from jaxbandits.algorithms.likelihood_ratio.glr_families import FamilyRule
 from jaxbandits.algorithms.parameters import Numeric, parameter
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.algorithms.structured.hedge import Hedge
 from jaxbandits.algorithms.traits import ANY, Traits
 from jaxbandits.arrays.compensated_sums import CompensatedSum
@@ -38,7 +39,7 @@ class QuestionState(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Question(Rule):
+class Question(FamilyRule):
     """Answers any question about the means with fixed confidence; a class for each question has two methods.
 
     * `answer(means)` returns an arm, int `()`, a mask of arms, bool `(K,)`, or yes or no, bool `()`.
@@ -100,10 +101,6 @@ class Question(Rule):
     family: str | None = parameter(default=None, static=True, choices=tuple(FAMILIES))
     b: Numeric = parameter("positive", default=None)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        words.check_pair(type(self).__name__, self.family, self.threshold)
-
     def is_right(self, problem: Problem, answer: jax.Array) -> jax.Array:
         """Judge an answer: it is that of the true means."""
         return jnp.all(answer == self._mask(problem.mean))
@@ -116,28 +113,6 @@ class Question(Rule):
         stops_by=("delta",),
         relative_cost=5,
     )
-
-    @property
-    def proved(self) -> bool:
-        """Whether the threshold is proved."""
-        return self.threshold != words.HEURISTIC
-
-    @property
-    def family_word(self) -> str:
-        """The family; if none is given, the default without a problem."""
-        return words.family_for(self.threshold) if self.family is None else self.family
-
-    def prepared(self) -> Self:
-        """Fill in the family: without a problem, the one for any rewards in an interval."""
-        return dataclasses.replace(self, family=self.family_word)
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in the problem's family and the threshold.
-
-        Raises:
-            UsageError: the family does not allow the problem's rewards.
-        """
-        return words.filled_in(self, problem)
 
     def answer(self, means: jax.Array) -> jax.Array:
         """Return the answer for some means."""
