@@ -46,11 +46,21 @@ class Question(NamedTuple):
         """Whether the m best arms are sought."""
         return self.formula is theory.pulls_lower_bound
 
+    @property
+    def of_one_above(self) -> bool:
+        """Whether one arm above a threshold is sought, or that there is none."""
+        return self.formula is theory.one_above_pulls_lower_bound
+
+    @property
+    def slack(self) -> float:
+        """By how much an answer may miss."""
+        return 0.0 if self.tolerance is None else self.settings[self.tolerance]
+
     def is_asymptotic(self, problem: Problem) -> bool:
         """Return whether the lower bound holds as delta tends to 0 only: several answers may be right."""
-        if self.tolerance is None:
+        if self.of_one_above:
             return int(np.sum(np.asarray(problem.mean) >= self.settings["threshold"])) > 1
-        return bool(self.settings[self.tolerance] > 0)
+        return bool(self.slack > 0)
 
     def right(self, problem: Problem, recommended: xr.DataArray) -> np.ndarray:
         """Return which of N answers, with a dimension `seed`, are right, bool `(N,)`."""
@@ -82,9 +92,8 @@ class Question(NamedTuple):
                     f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give one above 0"
                 )
             return
-        slack = 0.0 if self.tolerance is None else self.settings[self.tolerance]
-        each("epsilon", slack, NOT_NEGATIVE)
-        if self.tolerance is None:
+        each("epsilon", slack := self.slack, NOT_NEGATIVE)
+        if self.of_one_above:
             each("one_above", line := self.settings["threshold"], FINITE)
             means = means.max(keepdims=True)  # no other arm need be told from the threshold
         elif "threshold" in self.settings:
@@ -96,7 +105,7 @@ class Question(NamedTuple):
             line = (1 - within) * means.max() if self.settings["multiplicative"] else means.max() - within
         on_it = np.abs(means - line) <= ROUNDING * np.maximum(np.abs(means), np.abs(line))
         if delta is not None and slack == 0 and np.any(on_it):
-            what = "the largest mean" if self.tolerance is None else "a mean"
+            what = "the largest mean" if self.of_one_above else "a mean"
             raise UsageError(f"{what} lies on the line {line:g}: with epsilon 0 no algorithm can ever stop")
 
 
