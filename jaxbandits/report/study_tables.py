@@ -60,9 +60,9 @@ def table(
         rows: dimensions whose values label the rows; None for all that are not in `columns`.
         columns: dimensions whose values label the columns; None for none, with a column for each value.
         value: metrics with a column each, such as `pulls`, `cost`, `simple_regret`, `failure`.
-        format: `markdown`; `latex` (a `tabular` of the package booktabs) or `html`, in which a heading spans the
-            columns that share it; `csv` (the same cells, with a star in place of bold); or `frame`, a pandas DataFrame
-            with a row for each cell of the grid and numbers that are not rounded.
+        format: `markdown`; `latex` (a `tabular` of the package booktabs, above 40 rows a `longtable`) or `html`, in
+            which a heading spans the columns that share it; `csv` (the same cells, with a star in place of bold); or
+            `frame`, a pandas DataFrame with a row for each cell of the grid and numbers that are not rounded.
         level: level of the intervals and of the set of the best, in (0, 1).
         best: the dimension in which the best are bold: all that `jaxbandits.find_best` cannot distinguish from the
             best, which needs runs. None for no bold cells, as without a dimension `algorithm`, or with one value of it.

@@ -67,8 +67,15 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+#: More rows than this do not fit on a page.
+_ROWS_OF_A_PAGE = 40
+
+
 def latex(table: TextTable) -> str:
-    """Return a `tabular` of the package booktabs, below comments that say what its cells are."""
+    """Return a `tabular` of the package booktabs, below comments that say what its cells are.
+
+    More rows than a page has make a `longtable`, which repeats its headings on each page.
+    """
 
     def number(text: str) -> str:
         return text.replace(",", "{,}").replace("∞", r"\infty").replace("−", "-").replace("–", r"\mbox{--}")
@@ -92,12 +99,16 @@ def latex(table: TextTable) -> str:
         return [rf"{' & '.join([*[''] * len(table.labels), *cells])} \\", "".join(rules)]
 
     *above, last = table.spans()
-    lines = [f"% {_on_one_line(line)}" for line in (*table.note.split("\n"), r"In the preamble: \usepackage{booktabs}")]
-    lines += [rf"\begin{{tabular}}{{{'l' * len(table.labels)}{'r' * len(last)}}}", r"\toprule"]
+    long = len(table.rows) > _ROWS_OF_A_PAGE
+    kind, packages = ("longtable", "booktabs, longtable") if long else ("tabular", "booktabs")
+    comments = (*table.note.split("\n"), rf"In the preamble: \usepackage{{{packages}}}")
+    lines = [f"% {_on_one_line(line)}" for line in comments]
+    lines += [rf"\begin{{{kind}}}{{{'l' * len(table.labels)}{'r' * len(last)}}}", r"\toprule"]
     lines += [text for line in above for text in spanning(line)]
     lines += [rf"{' & '.join(map(_in_latex, [*table.labels, *(text for text, _ in last)]))} \\", r"\midrule"]
+    lines += [r"\endhead"] if long else []
     lines += [rf"{' & '.join([*map(_in_latex, names), *map(cell, cells)])} \\" for names, cells in table.rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+    return "\n".join([*lines, r"\bottomrule", rf"\end{{{kind}}}"])
 
 
 def plain(cell: Cell) -> str:

@@ -76,6 +76,16 @@ def test_the_cells_are_those_of_the_summary_and_of_find_best(study):
     assert best["among_best"].values.tolist()[2] == [False, False]
 
 
+def test_more_rows_than_a_page_has_make_a_table_over_several(study):
+    wide = xr.concat([study.assign_coords(n=study.n + 10 * i) for i in range(7)], "n")  # 42 rows
+    text = jb.table(wide, ["algorithm", "n"], format="latex")
+    check_latex(text)
+    assert r"\begin{longtable}{llr}" in text
+    assert r"\usepackage{booktabs, longtable}" in text
+    assert text.index(r"\midrule") < text.index(r"\endhead") < text.index("ugapec")
+    assert r"\begin{tabular}" in jb.table(wide.isel(n=slice(13)), ["algorithm", "n"], format="latex")
+
+
 def test_a_table_of_several_values(study):
     lines = jb.table(study, ["algorithm"], "n", ["pulls", "failure"]).splitlines()
     assert [cell.strip() for cell in lines[0].strip("|").split("|")] == [
@@ -109,15 +119,17 @@ def test_what_is_bold(study):
 def check_latex(text):
     """Refuse what LaTeX would not compile, strictly: only what these tables are made of is let pass."""
     lines = [line for line in text.splitlines() if not line.startswith("%")]
-    start = re.fullmatch(r"\\begin\{tabular\}\{(l*)(r+)\}", lines[0])
+    kind, labels, numbers = re.fullmatch(r"\\begin\{(tabular|longtable)\}\{(l*)(r+)\}", lines[0]).groups()
     assert lines[1] == r"\toprule"
-    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
-    width = len(start[1] + start[2])
+    assert lines[-2:] == [r"\bottomrule", rf"\end{{{kind}}}"]
+    assert lines.count(r"\endhead") == (kind == "longtable")
+    lines = [line for line in lines if line != r"\endhead"]
+    width = len(labels + numbers)
     middle = lines.index(r"\midrule")
     rows = [lines[middle - 1], *lines[middle + 1 : -2]]
     for line, rules in zip(lines[2 : middle - 1 : 2], lines[3 : middle - 1 : 2], strict=True):
         spans = [int(count) for count in re.findall(r"\\multicolumn\{(\d+)\}\{c\}", line)]
-        ends = np.cumsum([len(start[1]), *spans])
+        ends = np.cumsum([len(labels), *spans])
         assert rules == "".join(rf"\cmidrule(lr){{{one + 1}-{two}}}" for one, two in itertools.pairwise(ends))
         # A cell of n columns is like one cell and n - 1 empty ones.
         rows.append(re.sub(r"\\multicolumn\{(\d+)\}\{c\}", lambda found: " & " * (int(found[1]) - 1), line))
