@@ -13,7 +13,7 @@ PACKAGE = Path(jaxbandits.__file__).parent
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
 LONGER = {}
-#: Names of files in several folders: the two halves of one thing, and a name that Python asks for. No new one is allowed.
+#: Names of files in several folders: the two halves of one thing, and what Python asks for. No new one is allowed.
 TWICE = {"registry.py", "__main__.py"}
 
 
