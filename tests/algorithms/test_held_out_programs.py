@@ -12,6 +12,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms.protocol import Rule
 from tests.algorithms import held_out_batches as batches
+from tests.algorithms import held_out_budgets as budgets
 from tests.algorithms import held_out_programs as programs
 
 COINS = [0.6, 0.5, 0.5, 0.35, 0.2]
@@ -90,6 +91,42 @@ CASES = {
         jb.BayesElim(100, prior_mean=PRIORS, prior_sd=0.2),
         lambda bandit: batches.bayes_elim(bandit, 100, PRIORS, 0.2, np.square(SPREAD[1])),
         SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1], first=0,
+    ),
+    "ocba": Case(
+        jb.OCBA(budget=97, increment=12, initial=6), lambda bandit: budgets.ocba(bandit, 97, 12, 6),
+        SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1],
+    ),
+    "ocba of three arms": Case(
+        jb.OCBA(budget=60), lambda bandit: budgets.ocba(bandit, 60, 10, 5), [0.5, 0.3, 0.2], one_of([1, 0, 0]),
+        [0.2, 0.3, 0.7],
+    ),
+    "ocba-m": Case(
+        jb.OCBAm(budget=120, m=3, increment=25), lambda bandit: budgets.ocba_m(bandit, 120, 3, 25, 5),
+        SPREAD[0], finds([1, 1, 1, 0, 0, 0]), SPREAD[1],
+    ),
+    "ocba-m of one": Case(
+        jb.OCBAm(budget=60, initial=4), lambda bandit: budgets.ocba_m(bandit, 60, 1, 10, 4),
+        [0.5, 0.3, 0.2, 0.2], one_of([1, 0, 0, 0]), [0.2, 0.3, 0.7, 0.4],
+    ),
+    "sh-var": Case(
+        jb.SHVar(100), lambda bandit: budgets.shvar(bandit, 100, SPREAD[1]), SPREAD[0], one_of([1, 0, 0, 0, 0, 0]),
+        SPREAD[1],
+    ),
+    "doubling sequential halving": Case(
+        jb.DoublingSequentialHalving(173), lambda bandit: budgets.doubling_halving(bandit, 173),
+        COINS, one_of([1, 0, 0, 0, 0]),
+    ),
+    "doubling sequential halving, normal": Case(
+        jb.DoublingSequentialHalving(400), lambda bandit: budgets.doubling_halving(bandit, 400),
+        SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1],
+    ),
+    "anytime eb-tc": Case(
+        jb.AnytimeEBTC(100), lambda bandit: budgets.anytime_eb_tc(bandit, 100, 0.5, 0.1), COINS,
+        one_of([1, 0, 0, 0, 0]),
+    ),
+    "anytime eb-tc, ids": Case(
+        jb.AnytimeEBTC(150, share="ids", slack=0.05), lambda bandit: budgets.anytime_eb_tc(bandit, 150, None, 0.05),
+        SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1],
     ),
 }  # fmt: skip
 
