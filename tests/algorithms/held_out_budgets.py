@@ -22,11 +22,14 @@ def variances(bandit: Bandit) -> np.ndarray:
 
 
 def allocate(shares: np.ndarray, pulls: np.ndarray, more: int, rest: np.ndarray) -> np.ndarray:
-    """Chen and Lee (2011): whole pulls near the shares; arms ahead of theirs get none, one arm gets the rest."""
+    """Chen and Lee (2011): whole pulls near the shares; arms ahead of theirs get none, one arm gets the rest.
+
+    OCBA-m makes the shares of two arms multiples of their pulls, so that parts are often whole: hence 1e-6.
+    """
     total, open_ = pulls.sum(axis=1, keepdims=True) + more, np.ones(pulls.shape, bool)
     while True:
         left = total - np.where(open_, 0, pulls).sum(axis=1, keepdims=True)
-        wanted = np.floor(left * shares / np.where(open_, shares, 0).sum(axis=1, keepdims=True)).astype(int)
+        wanted = np.floor(left * shares / np.where(open_, shares, 0).sum(axis=1, keepdims=True) + 1e-6).astype(int)
         ahead = open_ & (wanted < pulls)
         if not ahead.any():
             break

@@ -13,9 +13,11 @@ import jaxbandits as jb
 from jaxbandits.algorithms.protocol import Rule
 from tests.algorithms import held_out_batches as batches
 from tests.algorithms import held_out_budgets as budgets
+from tests.algorithms import held_out_good_arms as good_arms
 from tests.algorithms import held_out_programs as programs
 
 COINS = [0.6, 0.5, 0.5, 0.35, 0.2]
+GOOD = [0.85, 0.7, 0.2, 0.2, 0.1]
 PRIORS = [0.3, 0.4, 0.5, 0.2, 0.3, 0.1]
 SPREAD = ([0.5, 0.4, 0.35, 0.3, 0.1, 0.0], [0.2, 0.6, 0.1, 0.4, 0.3, 0.8])
 
@@ -28,6 +30,7 @@ class Case(NamedTuple):
     sd: list[float] | None = None
     runs: int = 20_000
     first: int = 1  # pulls of each arm before the first decision
+    most: int = 10**9  # pulls of a run
 
 
 def finds(wanted):
@@ -128,6 +131,34 @@ CASES = {
         jb.AnytimeEBTC(150, share="ids", slack=0.05), lambda bandit: budgets.anytime_eb_tc(bandit, 150, None, 0.05),
         SPREAD[0], one_of([1, 0, 0, 0, 0, 0]), SPREAD[1],
     ),
+    "hdoc": Case(jb.HDoC(0.3, 0.45), lambda bandit: good_arms.hdoc(bandit, 0.3, 0.45), GOOD, finds([1, 1, 0, 0, 0])),
+    "hdoc, so far": Case(
+        jb.HDoC(0.3, 0.45), lambda bandit: good_arms.hdoc(bandit, 0.3, 0.45, 160), GOOD, finds([1, 1, 0, 0, 0]), most=160
+    ),
+    "hdoc, first": Case(
+        jb.HDoCFirst(0.3, 0.45), lambda bandit: good_arms.hdoc(bandit, 0.3, 0.45, first=True), GOOD,
+        one_of([1, 1, 0, 0, 0]),
+    ),
+    "hdoc, no good arm": Case(
+        jb.HDoCFirst(0.3, 0.95), lambda bandit: good_arms.hdoc(bandit, 0.3, 0.95, first=True), GOOD,
+        finds([0, 0, 0, 0, 0]), runs=4000,
+    ),
+    "lucb-g, so far": Case(
+        jb.LUCBG(0.3, 0.45), lambda bandit: good_arms.lucb_g(bandit, 0.3, 0.45, 160), GOOD, finds([1, 1, 0, 0, 0]),
+        most=160,
+    ),
+    "apt-g, so far": Case(
+        jb.APTG(0.3, 0.45), lambda bandit: good_arms.apt_g(bandit, 0.3, 0.45, 330), GOOD, finds([1, 1, 0, 0, 0]),
+        most=330,
+    ),
+    "st2": Case(
+        jb.ST2(0.3, 0.2), lambda bandit: good_arms.st2(bandit, 0.3, 0.2, 0.0), GOOD, finds([1, 1, 0, 0, 0]), runs=4000
+    ),
+    "st2, multiplicative": Case(
+        jb.ST2(0.5, 0.2, gamma=0.05, multiplicative=True),
+        lambda bandit: good_arms.st2(bandit, 0.5, 0.2, 0.05, 2 * 0.3, multiplicative=True),
+        [1.0, 0.7, 0.2, 0.1], finds([1, 1, 0, 0]), [0.3, 0.3, 0.3, 0.3], runs=4000,
+    ),
 }  # fmt: skip
 
 
@@ -138,7 +169,7 @@ def test_pulls_and_errors_are_those_of_a_program_in_numpy(name):
     case = CASES[name]
     problem = jb.bernoulli(case.means) if case.sd is None else jb.gaussian(case.means, case.sd)
     by_arm = {"by_arm": lambda problem, state, answer: state.pulls}
-    ours = jb.simulate(case.rule, problem, case.runs, metrics=by_arm)
+    ours = jb.simulate(case.rule, problem, case.runs, metrics=by_arm, max_pulls=case.most)
     bandit = programs.Bandit(case.means, case.runs, seed=17, sd=case.sd, first=case.first)
     answer = bandit.by_arm(case.program(bandit))
     theirs = {"right": case.right(answer), "pulls": bandit.pulls.sum(axis=1)}
