@@ -15,11 +15,15 @@ from tests.algorithms import held_out_batches as batches
 from tests.algorithms import held_out_budgets as budgets
 from tests.algorithms import held_out_good_arms as good_arms
 from tests.algorithms import held_out_programs as programs
+from tests.algorithms import held_out_questions as questions
 
 COINS = [0.6, 0.5, 0.5, 0.35, 0.2]
 GOOD = [0.85, 0.7, 0.2, 0.2, 0.1]
 PRIORS = [0.3, 0.4, 0.5, 0.2, 0.3, 0.1]
 SPREAD = ([0.5, 0.4, 0.35, 0.3, 0.1, 0.0], [0.2, 0.6, 0.1, 0.4, 0.3, 0.8])
+
+FEATURES = np.asarray([[1.0, 0.3], [0.4, 1.0], [0.5, -0.1], [-0.2, 0.3]])
+FEATURES_3 = np.asarray([[1.0, 0.2, 0.3], [0.2, 1.0, 0.0], [0.0, 0.1, 1.0], [0.6, 0.0, -0.4], [0.5, 0.4, 0.5]])
 
 
 class Case(NamedTuple):
@@ -158,6 +162,51 @@ CASES = {
         jb.ST2(0.5, 0.2, gamma=0.05, multiplicative=True),
         lambda bandit: good_arms.st2(bandit, 0.5, 0.2, 0.05, 2 * 0.3, multiplicative=True),
         [1.0, 0.7, 0.2, 0.1], finds([1, 1, 0, 0]), [0.3, 0.3, 0.3, 0.3], runs=4000,
+    ),
+    "threshold game": Case(
+        jb.ThresholdGame(delta=0.3, level=0.45, threshold="heuristic"),
+        lambda bandit: questions.threshold_game(bandit, 0.3, 0.45), GOOD, finds([1, 1, 0, 0, 0]), runs=4000,
+    ),
+    "threshold game, normal": Case(
+        jb.ThresholdGame(delta=0.2, level=0.0, threshold="heuristic"),
+        lambda bandit: questions.threshold_game(bandit, 0.2, 0.0, questions.normal(0.5)),
+        [0.6, 0.4, -0.3, -0.9], finds([1, 1, 0, 0]), [0.5] * 4, runs=4000,
+    ),
+    "top-m game": Case(
+        jb.TopMGame(m=2, delta=0.3, threshold="heuristic"),
+        lambda bandit: questions.top_m_game(
+            bandit, 2, questions.normal(0.5), lambda bandit: questions.heuristic(bandit, 0.3)
+        ),
+        [0.8, 0.6, 0.2, 0.1, -0.5], finds([1, 1, 0, 0, 0]), [0.5] * 5, runs=4000,
+    ),
+    "top-m game, coins": Case(
+        jb.TopMGame(delta=0.3, threshold="gk16"),
+        lambda bandit: questions.top_m_game(bandit, 1, questions.kl, lambda bandit: questions.gk16(bandit, 0.3, 3)),
+        [0.8, 0.5, 0.4, 0.1], finds([1, 0, 0, 0]), runs=4000,
+    ),
+    "lin-game": Case(
+        jb.LinGame(features=FEATURES, delta=0.2),
+        lambda bandit: questions.lin_game(bandit, FEATURES, 0.2, 0.5, proved=True),
+        list(FEATURES @ [1.0, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
+    ),
+    "lin-game, three parameters": Case(
+        jb.LinGame(features=FEATURES_3, delta=0.2, threshold="heuristic"),
+        lambda bandit: questions.lin_game(bandit, FEATURES_3, 0.2, 0.5, proved=False),
+        list(FEATURES_3 @ [0.9, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
+    ),
+    "lin-gap-e": Case(
+        jb.LinGapE(features=FEATURES, delta=0.2), lambda bandit: questions.lin_gap_e(bandit, FEATURES, 0.2, 1.0),
+        list(FEATURES @ [1.0, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
+    ),
+    "lin-gap-e, three parameters": Case(
+        jb.LinGapE(features=FEATURES_3, delta=0.2, epsilon=0.1),
+        lambda bandit: questions.lin_gap_e(bandit, FEATURES_3, 0.2, 1.0, 0.1),
+        list(FEATURES_3 @ [0.9, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
+    ),
+    "pareto game": Case(
+        jb.ParetoGame(delta=0.3, objectives=2, threshold="heuristic"),
+        lambda bandit: questions.pareto_game(bandit, 0.3, 2, questions.normal(0.25)),
+        [0.9, 0.0, 0.3, 0.8, 0.0, 0.3, -0.1, -0.5], finds([1, 1, 1, 1, 0, 0, 0, 0]), [0.25] * 8, runs=2000,
     ),
 }  # fmt: skip
 
