@@ -47,7 +47,7 @@ def game(
 ) -> np.ndarray:  # fmt: skip
     """Degenne, Koolen and Ménard (2019): AdaHedge against closest alternatives, with C-tracking; returns the means.
 
-    Gaps of AdaHedge begin with 0.01, as in the authors' program.
+    Gaps of AdaHedge begin with 0.01, as in the authors' program; alternatives are for shares of at least 1e-6.
     """
     gains, gap, asked = np.zeros(bandit.pulls.shape), np.full((len(bandit.every), 1), 0.01), bandit.pulls.astype(float)
     while True:
@@ -57,7 +57,7 @@ def game(
             return mean
         rate = math.log(bandit.arms) / gap
         shares = special.softmax(rate * gains, axis=1)
-        away = d(mean, closest(mean, shares)[0])
+        away = d(mean, closest(mean, np.maximum(shares, 1e-6))[0])
         gain = (np.sqrt(away) + np.sqrt(variance * np.log(bandit.pulls.sum(axis=1, keepdims=True)))) ** 2
         mixed = special.logsumexp(rate * gain, b=shares, axis=1, keepdims=True) / rate
         gap = gap + np.maximum(mixed - (shares * gain).sum(axis=1, keepdims=True), 0)
@@ -97,7 +97,7 @@ def top_alternative(m: int, d: Divergence) -> Closest:
 
 def meet(mean: np.ndarray, weight: np.ndarray, one: int, other: int, d: Divergence) -> tuple[np.ndarray, np.ndarray]:
     """The cost at which two means meet, and where, `(R,)` each."""
-    v, w = (np.maximum(weight[:, arm], 1e-300) for arm in (one, other))
+    v, w = weight[:, one], weight[:, other]
     meeting = (v * mean[:, one] + w * mean[:, other]) / (v + w)
     return v * d(mean[:, one], meeting) + w * d(mean[:, other], meeting), meeting
 
@@ -189,7 +189,7 @@ def lin_game(bandit: Bandit, features: np.ndarray, delta: float, sd: float, *, p
 
     def closest(mean, weight):
         best = np.argmax(mean, axis=1)
-        inverse = np.linalg.inv(information(weight) + 1e-12 * np.eye(x.shape[2]))
+        inverse = np.linalg.inv(information(weight))
         y = x[bandit.every, best][:, None] - x
         gap, spread = mean.max(axis=1, keepdims=True) - mean, np.einsum("rki,rij,rkj->rk", y, inverse, y)
         with np.errstate(divide="ignore", invalid="ignore"):
