@@ -128,7 +128,7 @@ def doubling_halving(bandit: Bandit, budget: int) -> np.ndarray:
 
 
 def anytime_eb_tc(bandit: Bandit, budget: int, share: float | None, slack: float) -> np.ndarray:
-    """Jourdan et al. (2023), Algorithm 1: the leader, or the challenger if its pulls in this role are due; None: IDS."""
+    """Jourdan et al. (2023), Algorithm 1: the leader, or the challenger if it is due in this role; None: IDS."""
     runs, arms = bandit.pulls.shape
     as_challenger, due, every = np.zeros((runs, arms, arms)), np.zeros((runs, arms, arms)), bandit.every
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.algorithms.held_out_programs import Bandit
+from tests.algorithms.held_out_programs import Bandit, only
 
 MOST = 10**9  # pulls of a run
 
@@ -77,3 +77,51 @@ def st2(
         bandit.pull(np.argmax(upper, axis=1), running)
         for some, values in ((unknown & above, -lower), (unknown & ~above, upper)):
             bandit.pull(np.argmax(np.where(some, values, -np.inf), axis=1), running & some.any(axis=1))
+
+
+def fareast(bandit: Bandit, epsilon: float, delta: float, b: float = 1, *, multiplicative: bool = False) -> np.ndarray:
+    """Mason et al. (2020), FAREAST as the authors' program has it, with all rewards of an arm in its intervals."""
+    runs, arms = bandit.pulls.shape
+    active, good, k = np.ones((runs, arms), bool), np.zeros((runs, arms), bool), 0
+
+    def interval(events):
+        radius = b * np.sqrt(np.log(events * np.log2(2 * bandit.pulls)) / bandit.pulls)
+        return bandit.means - radius, bandit.means + radius
+
+    while (running := (active & ~good).any(axis=1)).any():
+        k += 1
+        precision, before = b * 2.0**-k, bandit.pulls.sum(axis=1)
+        # Look for an arm within the precision of the best, among good arms if there are some.
+        among = active & (good | ~(active & good).any(axis=1, keepdims=True))
+        while True:
+            best = np.argmax(np.where(among, bandit.means, -np.inf), axis=1)
+            (lower, upper), others = interval(16), among & ~only(best, arms)
+            upper = np.where(others, upper, -np.inf)
+            searching = running & (upper.max(axis=1) - lower[bandit.every, best] > precision)
+            if not searching.any():
+                break
+            two = searching[:, None] & (only(best, arms) | only(np.argmax(upper, axis=1), arms))
+            bandit.batch(np.where(two, 1 + bandit.pulls // 16, 0))
+        # Pull this arm and the unknown ones so often that bad arms are seen.
+        batch = math.ceil(4**k * math.log(16 * arms * k**2 / delta))
+        some, sums = ((active & ~good) | only(best, arms)) & running[:, None], bandit.sums
+        bandit.batch(np.where(some, batch, 0))
+        mean = (bandit.sums - sums) / batch
+        top = np.where(some | ~running[:, None], mean, -(10.0**9)).max(axis=1)
+        far = line(top, epsilon, multiplicative=multiplicative) - mean >= 2 * precision
+        active &= ~(some & ~good & far)
+        # Sweep with as many pulls, or a few more.
+        left = -(-(bandit.pulls.sum(axis=1) - before) // np.maximum(active.sum(axis=1), 1))
+        while (sweeping := (left > 0) & (active & ~good).any(axis=1)).any():
+            times = np.minimum(left, np.where(active, 1 + bandit.pulls // 16, 10**9).min(axis=1))
+            seen = active & sweeping[:, None]
+            bandit.batch(seen * times[:, None])
+            left -= times * sweeping
+            lower, upper = interval(2 * arms / delta)
+            highest, lowest = (np.where(active, ends, -(10.0**9)).max(axis=1) for ends in (upper, lower))
+            good |= seen & (lower > line(highest, epsilon, multiplicative=multiplicative))
+            beaten = np.where(
+                good, upper < lowest[:, None], upper < line(lowest, epsilon, multiplicative=multiplicative)
+            )
+            active &= ~(seen & beaten)
+    return good

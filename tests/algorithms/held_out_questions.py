@@ -107,9 +107,7 @@ def threshold_game(bandit: Bandit, delta: float, level: float, d: Divergence = k
     return game(bandit, level_alternative(level, d), d, lambda: heuristic(bandit, delta)) >= level
 
 
-def top_m_game(
-    bandit: Bandit, m: int, d: Divergence, threshold: Callable[[Bandit], np.ndarray]
-) -> np.ndarray:
+def top_m_game(bandit: Bandit, m: int, d: Divergence, threshold: Callable[[Bandit], np.ndarray]) -> np.ndarray:
     """The m arms with the largest means."""
     mean = game(bandit, top_alternative(m, d), d, lambda: threshold(bandit))
     return np.argsort(np.argsort(-mean, axis=1, kind="stable"), axis=1) < m

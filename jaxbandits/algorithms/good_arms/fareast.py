@@ -42,7 +42,10 @@ class FAREAST(AllGoodArms):
     good arms from bad ones.
 
     Unlike that program, it uses all rewards of an arm in its intervals. It looks at them whenever the pulls of an arm
-    have grown by 1/16, not after each pull. Intervals hold at all times, and sums are drawn at once.
+    have grown by 1/16, not after each pull: LUCB pulls its two arms 1 + floor(N/16) times each, and so many sweeps are
+    made at once, with the least N of the active arms. Intervals hold at all times, and sums are drawn at once. Those of
+    LUCB, mean +- b sqrt(ln(16 log2(2N)) / N), err more often: the batch corrects it. LUCB looks among the active good
+    arms, if there are some. The number of sweeps is rounded up.
 
     The guarantee is that of `ST2`, if delta / K <= 0.58. Its bound of the pulls has smaller terms than that of
     `ST2`; it took more pulls on all instances that were tried here.
