@@ -12,7 +12,7 @@ from scipy import special
 
 
 class Bandit:
-    """What R runs have seen of K arms; the arms of a run are in a random order.
+    """What R runs have seen of K arms; the arms of a run are in a random order, unless they are not `shuffled`.
 
     Attributes:
         of: int `(R, K)`, the arm at each position.
@@ -21,9 +21,11 @@ class Bandit:
         squares: float64 `(R, K)`, of squared rewards.
     """
 
-    def __init__(self, means, runs: int, seed: int, sd=None, first: int = 1) -> None:
+    def __init__(self, means, runs: int, seed: int, sd=None, first: int = 1, *, shuffled=True) -> None:
         self._random = np.random.default_rng(seed)
-        self.of = self._random.permuted(np.tile(np.arange(len(means)), (runs, 1)), axis=1)
+        self.of = np.tile(np.arange(len(means)), (runs, 1))
+        if shuffled:
+            self.of = self._random.permuted(self.of, axis=1)
         self._means, self._sd = np.asarray(means)[self.of], None if sd is None else np.asarray(sd)[self.of]
         self.every, self.arms = np.arange(runs), len(means)
         self.pulls, self.sums = np.zeros((runs, self.arms), int), np.zeros((runs, self.arms))

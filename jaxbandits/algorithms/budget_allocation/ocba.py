@@ -23,6 +23,9 @@ class OCBA(BudgetIncrements):
     variances, and with them the shares, are estimated before each increment. The sampling does not depend on the
     budget. The shares are nearly optimal for a large budget and known variances. No bound of the error is proved.
 
+    Parts of an increment are rounded down, and the best-looking arm gets the rest. An arm that is ahead of its part
+    gets no pulls, and the others share them. The arm with most pulls left is next.
+
     It follows public programs, and was not checked against the paper. Where all rewards of an arm are equal, its
     variance is taken to be the mean of all arms' variances: with 0 it would not be pulled again.
 

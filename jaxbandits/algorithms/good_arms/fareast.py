@@ -37,12 +37,15 @@ class FAREAST(AllGoodArms):
     """Finds all epsilon-good arms by rounds of growing precision: drops bad arms early, then sweeps over the others.
 
     Round k looks for an arm within b 2^-k of the best by LUCB, as the authors' program does. It pulls this arm and the
-    unknown ones ceil(4^k ln(16 K k^2 / delta)) times, and drops an arm if the line of the largest mean of this batch is
+    unknown ones ceil(4^k ln(16 K k^2 / delta)) times. It drops an arm if the line of the largest mean of this batch is
     2 b 2^-k or more above its own. Then it spends as many pulls on sweeps over the active arms, whose intervals tell
     good arms from bad ones.
 
     Unlike that program, it uses all rewards of an arm in its intervals. It looks at them whenever the pulls of an arm
-    have grown by 1/16, not after each pull. Intervals hold at all times, and sums are drawn at once.
+    have grown by 1/16, not after each pull. LUCB pulls each of its two arms 1 + floor(N/16) times. Sweeps are made
+    together, 1 + floor(N/16) for the least N of the active arms; their number is rounded up. Intervals hold at all
+    times, and sums are drawn at once. Those of LUCB, mean +- b sqrt(ln(16 log2(2N)) / N), err more often: the batch
+    corrects it. LUCB looks among the active good arms, if there are some.
 
     The guarantee is that of `ST2`, if delta / K <= 0.58. Its bound of the pulls has smaller terms than that of
     `ST2`; it took more pulls on all instances that were tried here.

@@ -15,7 +15,7 @@ class HDoC(GoodArmRounds):
 
     The arms that are found are the good ones, and no others, with probability at least 1 - delta for rewards in [0, b]
     (Theorem 1). Arms are pulled as UCB1 pulls them, and decided by wider intervals: so a good arm is found
-    early, and not only all of them at the end.
+    early, and not only all of them at the end. These are mean +- b sqrt(ln(4 K N^2 / delta) / (2 N)) (eqs. 4, 5).
 
     Attributes:
         delta: allowed probability of error, in (0, 1).

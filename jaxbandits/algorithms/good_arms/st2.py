@@ -26,6 +26,10 @@ class ST2State(NamedTuple):
 class ST2(AllGoodArms):
     """Finds all epsilon-good arms: samples the best-looking arm, and on each side of the line the least sure one.
 
+    A round pulls the arm with the largest upper bound, and two arms that are not known to be good or bad. Above the
+    line that is the one with the least lower bound, below it the one with the largest upper bound. Intervals are mean
+    +- b sqrt(ln(K log2(2N) / delta) / N).
+
     The line is best - epsilon, or (1 - epsilon) best with `multiplicative`. With probability at least 1 - delta the
     answer has every epsilon-good arm, and none that is not (epsilon + gamma)-good, for rewards in [0, b] or
     (b/2)-sub-Gaussian ones, if delta / K <= 0.29.

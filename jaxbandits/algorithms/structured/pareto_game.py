@@ -23,6 +23,10 @@ class ParetoGame(Question):
     costs most counts: less than the alternative costs. So a run may take more pulls than it must, and errs no more
     often. The rule is this package's own, for `Question`.
 
+    Runs see the arms in the problem's order, as those of a design must stay together. Equal claims to the next pull go
+    to the first arm, so pulls depend on the order of the designs and objectives; the guarantee does not. Of four
+    designs with two objectives, in six orders, runs took 52 to 54 pulls, and one of the arms 5.4 to 7.5 of them.
+
     Attributes:
         objectives: their number, at least 1; the number of arms is a multiple of it. With one, the best arm is sought.
         delta: as for `Question`, as are threshold, family and b.

@@ -50,11 +50,13 @@ class Question(FamilyRule):
     the numbers of pulls. "Yes" is returned as the mask of all arms, "no" as that of none. A question has one correct
     answer; where means are at its border, a run ends at `max_pulls` only.
 
-    Each step, AdaHedge proposes shares w, and the closest alternative for them responds. Each arm gains
-    (sqrt(d) + sqrt(v ln t))^2: d is its divergence from the alternative, v = 1/N. The arm furthest behind the sum of
-    all shares is pulled. A run ends when the sum over the arms of N d, against the closest alternative for the numbers
-    of pulls N, exceeds the threshold. Then the true means have the same answer with probability at least 1 - delta. The
-    pulls are T* ln(1/delta) for small delta, like the lower bound (Degenne, Koolen, Ménard 2019).
+    Each step, AdaHedge proposes shares w, and the closest alternative for them responds. There a share counts as at
+    least 1e-6, so that the costs of alternatives differ. Each arm gains (sqrt(d) + sqrt(v ln t))^2: d is its divergence
+    from the alternative, v = 1/N. AdaHedge's sum of mixability gaps begins with 0.01, as in the public programs. The
+    arm furthest behind the sum of all shares is pulled. A run ends when the sum over the arms of N d, against the
+    closest alternative for the numbers of pulls N, exceeds the threshold. Then the true means have the same answer with
+    probability at least 1 - delta. The pulls are T* ln(1/delta) for small delta, like the lower bound (Degenne, Koolen,
+    Ménard 2019).
 
     For normal rewards the gain is the paper's: its interval of a mean is where d <= (ln t)/N. For other rewards the
     paper inverts d; here roots of divergences are added. On coins of 0.5, 0.4, 0.2, 0.1, 0.1 the two best are then

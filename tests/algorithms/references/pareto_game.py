@@ -13,7 +13,7 @@ CASES = {
         jb.beta([8.0, 2.0, 3.0, 8.0, 1.0, 1.5, 2.0, 4.0], [2.0, 8.0, 7.0, 4.0, 9.0, 8.5, 8.0, 6.0]),
     ),
 }
-TIES = []
+TIES = []  # none: designs stay together, and ties go to the first arm, as the docstring of the rule says
 
 
 def reference(view, algorithm):
