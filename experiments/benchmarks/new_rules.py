@@ -8,6 +8,7 @@ Runs are cut at a number of pulls, so that their beginnings and ends count littl
 import argparse
 import statistics
 import time
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"One CPU device, {options.runs} runs of {MOST_PULLS} pulls at most; medians of {options.rounds} rounds")
 
-    def rate(rule: jb.Rule, problem: jb.Problem, seed: int) -> float:
+    def rate(rule: Any, problem: Any, seed: int) -> float:
         began = time.process_time()
         ds = jb.simulate(rule, problem, options.runs, root_seed=seed, devices=1, max_pulls=MOST_PULLS)
         return float(ds.pulls.sum()) / (time.process_time() - began) / 1e6

@@ -12,7 +12,7 @@ from scipy import special
 
 
 class Bandit:
-    """What R runs have seen of K arms; the arms of a run are in a random order, unless they are not `shuffled`.
+    """What R runs have seen of K arms; arms are in a random order, groups of `together` too.
 
     Attributes:
         of: int `(R, K)`, the arm at each position.
@@ -21,17 +21,21 @@ class Bandit:
         squares: float64 `(R, K)`, of squared rewards.
     """
 
-    def __init__(self, means, runs: int, seed: int, sd=None, first: int = 1, *, shuffled=True) -> None:
+    def __init__(self, means, runs: int, seed: int, sd=None, first: int = 1, together: int = 1) -> None:
         self._random = np.random.default_rng(seed)
-        self.of = np.tile(np.arange(len(means)), (runs, 1))
-        if shuffled:
-            self.of = self._random.permuted(self.of, axis=1)
+        self.of = self._order(runs, len(means) // together)
+        if together > 1:
+            within = self._order(runs, together)
+            self.of = (self.of[:, :, None] * together + within[:, None]).reshape(runs, -1)
         self._means, self._sd = np.asarray(means)[self.of], None if sd is None else np.asarray(sd)[self.of]
         self.every, self.arms = np.arange(runs), len(means)
         self.pulls, self.sums = np.zeros((runs, self.arms), int), np.zeros((runs, self.arms))
         self.squares = np.zeros((runs, self.arms))
         for position in range(self.arms if first else 0):
             self.pull(np.full(runs, position), np.ones(runs, bool))
+
+    def _order(self, runs: int, count: int) -> np.ndarray:
+        return self._random.permuted(np.tile(np.arange(count), (runs, 1)), axis=1)
 
     def batch(self, counts: np.ndarray) -> None:
         """Pull each arm of each run so often, int `(R, K)`: the sums of the rewards are drawn; no squares are kept."""

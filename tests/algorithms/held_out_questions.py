@@ -113,11 +113,10 @@ def top_m_game(bandit: Bandit, m: int, d: Divergence, threshold: Callable[[Bandi
     return np.argsort(np.argsort(-mean, axis=1, kind="stable"), axis=1) < m
 
 
-def pareto_alternative(bandit: Bandit, objectives: int, d: Divergence) -> Closest:
+def pareto_alternative(objectives: int, d: Divergence) -> Closest:
     """A design of the Pareto set meets another where it is better; or a dominated one leaves those that dominate it."""
 
     def closest(mean, weight):
-        mean, weight = bandit.by_arm(mean), bandit.by_arm(weight)
         runs, arms = mean.shape
         designs = arms // objectives
         arm = np.arange(arms).reshape(designs, objectives)
@@ -150,13 +149,13 @@ def pareto_alternative(bandit: Bandit, objectives: int, d: Divergence) -> Closes
             least = np.where(cheaper, of_x, least)
             new = np.where(dominated[:, None], moved_away, moved_below)
             alternative = np.where(cheaper[:, None], new, alternative)
-        return np.take_along_axis(alternative, bandit.of, axis=1), least
+        return alternative, least
 
     return closest
 
 
 def moved(mean: np.ndarray, x: np.ndarray, y: np.ndarray, which: np.ndarray, meeting: np.ndarray) -> np.ndarray:
-    """The means by arm after two designs met in some objectives."""
+    """The means after two designs met in some objectives."""
     new = mean.copy()
     for arms in (x, y):
         new[:, arms] = np.where(which, meeting, mean[:, arms])
@@ -165,11 +164,10 @@ def moved(mean: np.ndarray, x: np.ndarray, y: np.ndarray, which: np.ndarray, mee
 
 def pareto_game(bandit: Bandit, delta: float, objectives: int, d: Divergence) -> np.ndarray:
     """The designs that no other dominates."""
-    mean = game(bandit, pareto_alternative(bandit, objectives, d), d, lambda: heuristic(bandit, delta))
-    table = bandit.by_arm(mean).reshape(len(mean), -1, objectives)
+    mean = game(bandit, pareto_alternative(objectives, d), d, lambda: heuristic(bandit, delta))
+    table = mean.reshape(len(mean), -1, objectives)
     beaten = (table[:, :, None] <= table[:, None]).all(axis=3) & (table[:, :, None] < table[:, None]).any(axis=3)
-    found = np.repeat(~beaten.any(axis=2), objectives, axis=1)
-    return np.take_along_axis(found, bandit.of, axis=1)
+    return np.repeat(~beaten.any(axis=2), objectives, axis=1)
 
 
 def lin_game(bandit: Bandit, features: np.ndarray, delta: float, sd: float, *, proved: bool) -> np.ndarray:

@@ -36,12 +36,13 @@ def mixture(regrets, rate):
     return -math.log(sum(math.exp(-rate * regret) for regret in regrets) / len(regrets)) / rate
 
 
-def play(view, family, b, fit, respond, boundary, answer, *, shuffled=True):
+def play(view, family, b, fit, respond, boundary, answer, seen=None):
     """What a reference says; functions of the arms as the run sees them.
 
-    fit(pulls, means) -> estimates and their variances; respond(means, shares) -> the closest alternative.
+    fit(pulls, means) -> estimates and their variances; respond(means, shares) -> the closest alternative. `seen` are
+    the arms in the order of the game, where it is not the run's.
     """
-    seen = np.argsort(view.order[0]) if shuffled else np.arange(view.count)
+    seen = np.argsort(view.order[0]) if seen is None else seen
     pulls, K = np.round(view.pulls[0][seen]), view.count
     means, variances = fit(pulls, view.mean[0][seen])
     regrets, gap, asked = view.memory.get("game", ([0.0] * K, 0.01, [1.0] * K))

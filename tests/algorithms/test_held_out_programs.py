@@ -35,7 +35,7 @@ class Case(NamedTuple):
     runs: int = 20_000
     first: int = 1  # pulls of each arm before the first decision
     most: int = 10**9  # pulls of a run
-    shuffled: bool = True  # whether each run sees its arms in an order of its own
+    together: int = 1  # arms of a group, which stay together in a run's order
 
 
 def finds(wanted):
@@ -217,7 +217,7 @@ CASES = {
         jb.ParetoGame(delta=0.3, objectives=2, threshold="heuristic"),
         lambda bandit: questions.pareto_game(bandit, 0.3, 2, questions.normal(0.25)),
         [0.9, 0.0, 0.3, 0.8, 0.0, 0.3, -0.1, -0.5], finds([1, 1, 1, 1, 0, 0, 0, 0]), [0.25] * 8, runs=2000,
-        shuffled=False,
+        together=2,
     ),
 }  # fmt: skip
 
@@ -230,7 +230,7 @@ def test_pulls_and_errors_are_those_of_a_program_in_numpy(name):
     problem = jb.bernoulli(case.means) if case.sd is None else jb.gaussian(case.means, case.sd)
     by_arm = {"by_arm": lambda problem, state, answer: state.pulls}
     ours = jb.simulate(case.rule, problem, case.runs, metrics=by_arm, max_pulls=case.most)
-    bandit = programs.Bandit(case.means, case.runs, seed=17, sd=case.sd, first=case.first, shuffled=case.shuffled)
+    bandit = programs.Bandit(case.means, case.runs, seed=17, sd=case.sd, first=case.first, together=case.together)
     answer = bandit.by_arm(case.program(bandit))
     theirs = {"right": case.right(answer), "pulls": bandit.pulls.sum(axis=1)}
     mine = {"right": ours.correct.to_numpy(), "pulls": ours.pulls.to_numpy()}

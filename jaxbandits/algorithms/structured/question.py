@@ -36,6 +36,7 @@ class QuestionState(NamedTuple):
     hedge: Hedge
     asked: CompensatedSum  # (K,): sums of the shares so far
     evidence: jax.Array  # float32 (): the likelihood ratio of the answer against its closest alternative
+    order: jax.Array | None  # int32 (K,): the arms in the order of the game, see `Question.own_order`
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,12 +64,14 @@ class Question(FamilyRule):
     found with a third fewer pulls, by a program that does either. The paper keeps an AdaHedge for each answer; here is
     one, as a question may have 2^K answers.
 
-    Two more methods may be replaced:
+    Three more methods may be replaced:
 
     * `tests(count)` returns size, number: a wrong answer gives evidence for one of `number` sets of `size` arms. By
       default that is one set, of all arms. Fewer arms need less evidence.
     * `fit(arms)` returns the estimated means, `(K,)`, and v of each, `(K,)`. For normal rewards whose means have a
       structure, that is the least squares estimate in it.
+    * `own_order(count, key)` returns an order of the arms, `(K,)`, for a class with `shuffle_arms = False`: the game is
+      played in it, so that ties are fair.
 
     Attributes:
         delta: allowed probability of error, in (0, 1).
@@ -126,6 +129,11 @@ class Question(FamilyRule):
         del means, shares
         raise UsageError(f"{type(self).__name__} has no method closest_alternative(means, shares)")
 
+    def own_order(self, count: int, key: jax.Array) -> jax.Array | None:
+        """Return an order for the game, int32 `(K,)`, for a rule without `shuffle_arms`; None for the arms as seen."""
+        del count, key
+        return None
+
     def fit(self, arms: Arms) -> tuple[jax.Array, jax.Array]:
         """Return estimates of the means, and their variances as multiples of one reward's, float32 `(K,)` each."""
         return arms.mean, 1 / arms.pulls
@@ -146,9 +154,8 @@ class Question(FamilyRule):
 
     def init(self, arms: Arms, key: jax.Array) -> QuestionState:
         """Return the state after one pull of every arm."""
-        del key
-        one = jnp.ones_like(arms.mean)
-        return self._played(QuestionState(Hedge.even(len(arms)), CompensatedSum.of(one), one[0]), arms)
+        one, order = jnp.ones_like(arms.mean), self.own_order(len(arms), key)
+        return self._played(QuestionState(Hedge.even(len(arms)), CompensatedSum.of(one), one[0], order), arms)
 
     def update(self, state: QuestionState, arms: Arms, arm: jax.Array, reward: jax.Array) -> QuestionState:
         """Return the state after a pull."""
@@ -158,7 +165,8 @@ class Question(FamilyRule):
     def select(self, state: QuestionState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm that is furthest behind the sum of its shares (C-tracking)."""
         del key
-        return jnp.argmax((state.asked.high - arms.pulls) + state.asked.low)
+        place = jnp.argmax((state.asked.high - _in_order(arms, state.order).pulls) + state.asked.low)
+        return place if state.order is None else state.order[place]
 
     def done(self, state: QuestionState, arms: Arms) -> jax.Array:
         """Return whether the evidence exceeds the threshold."""
@@ -178,7 +186,7 @@ class Question(FamilyRule):
     def _played(self, state: QuestionState, arms: Arms) -> QuestionState:
         """Return the state after one round of the game, with the evidence."""
         ranged = self.family_word in ("bernoulli", "gaussian") and self.b is None
-        rule = dataclasses.replace(self, b=arms.reward_range) if ranged else self
+        rule, arms = dataclasses.replace(self, b=arms.reward_range) if ranged else self, _in_order(arms, state.order)
         means, variances = rule.fit(arms)
         shares = state.hedge.shares(arms.count)
         response = rule.closest_alternative(means, jnp.maximum(shares, _LEAST_SHARE))
@@ -187,6 +195,7 @@ class Question(FamilyRule):
             hedge=state.hedge.after(gains * gains, arms.count),
             asked=state.asked.plus(shares),
             evidence=rule.evidence(means, arms.pulls.astype(jnp.float32)),
+            order=state.order,
         )
 
     def evidence(self, means: jax.Array, pulls: jax.Array) -> jax.Array:
@@ -198,3 +207,8 @@ class Question(FamilyRule):
         found = jnp.asarray(self.answer(means))
         number = jnp.arange(len(means))
         return jnp.broadcast_to(found, number.shape) if found.dtype == bool else number == found
+
+
+def _in_order(arms: Arms, order: jax.Array | None) -> Arms:
+    """Return the means and pulls by the places of an order."""
+    return arms if order is None else dataclasses.replace(arms, mean=arms.mean[order], pulls=arms.pulls[order])

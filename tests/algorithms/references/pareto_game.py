@@ -1,5 +1,6 @@
 """ParetoGame, pull by pull, with a loop over the pairs of designs."""
 
+import jax
 import numpy as np
 
 import jaxbandits as jb
@@ -13,7 +14,7 @@ CASES = {
         jb.beta([8.0, 2.0, 3.0, 8.0, 1.0, 1.5, 2.0, 4.0], [2.0, 8.0, 7.0, 4.0, 9.0, 8.5, 8.0, 6.0]),
     ),
 }
-TIES = []  # none: designs stay together, and ties go to the first arm, as the docstring of the rule says
+TIES = []  # of designs, not of arms: `test_questions.py`
 
 
 def reference(view, algorithm):
@@ -21,6 +22,10 @@ def reference(view, algorithm):
     family = algorithm.family or "gaussian"
     word = algorithm.threshold or "kk21-gaussian"
     designs = view.count // size
+    if "order" not in view.memory:
+        keys = jax.random.split(view.key)
+        rows, columns = (np.asarray(jax.random.permutation(*of)) for of in zip(keys, (designs, size), strict=True))
+        view.memory["order"] = (rows[:, None] * size + columns).ravel()
 
     def dominates(one, other):
         return all(one >= other) and any(one > other)
@@ -54,5 +59,5 @@ def reference(view, algorithm):
         view, family, b, lambda pulls, means: (means, 1 / pulls), respond,
         lambda pulls: threshold(word, view.time, 2 * size, designs * (designs - 1) / 2, algorithm.delta),
         lambda means: [i * size + o for i in found(means.reshape(designs, size)) for o in range(size)],
-        shuffled=False,
+        view.memory["order"],
     )  # fmt: skip
