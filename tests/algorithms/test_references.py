@@ -51,7 +51,7 @@ class View:
             return np.asarray(x, np.float64).reshape(-1, problem.bandits).T
 
         self.problem = problem
-        self.memory = memory  # what a reference wants to keep from step to step of a run
+        self.memory = memory  # the run's key, and what a reference wants to keep from step to step
         self.rewards = rewards
         pulls = shape([len(seen) for seen in rewards])
         self.time = pulls.sum()
@@ -583,7 +583,7 @@ def test_every_decision_is_that_of_the_reference(name):
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
     for run in range(RUNS):
         rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
-        smallest, kept, kept_near, memory = np.inf, None, False, {}
+        smallest, kept, kept_near, memory = np.inf, None, False, {"key": keys[run]}
         for step in range(steps):
             view = View(rewards, orders[run], problem, memory)
             wanted, answer, statistic = reference(view, algorithm)

@@ -1,9 +1,11 @@
 """ParetoGame, pull by pull, with a loop over the pairs of designs."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import jaxbandits as jb
+from jaxbandits.random.streams import step_key
 from tests.algorithms.question_game import divergence, play, threshold
 
 RULE = jb.ParetoGame
@@ -23,7 +25,7 @@ def reference(view, algorithm):
     word = algorithm.threshold or "kk21-gaussian"
     designs = view.count // size
     if "order" not in view.memory:
-        keys = jax.random.split(view.key)
+        keys = jax.random.split(step_key(view.memory["key"], jnp.int32(view.time)))
         rows, columns = (np.asarray(jax.random.permutation(*of)) for of in zip(keys, (designs, size), strict=True))
         view.memory["order"] = (rows[:, None] * size + columns).ravel()
 
