@@ -13,8 +13,8 @@ PACKAGE = Path(jaxbandits.__file__).parent
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
 LONGER = {}
-#: Names of files in several folders: the two halves of one thing, and what Python asks for. No new one is allowed.
-TWICE = {"registry.py", "__main__.py"}
+#: Names of files in several folders: the two halves of one thing. No new one is allowed.
+TWICE = {"registry.py"}
 
 
 def files(package):

@@ -6,14 +6,8 @@ As in `held_out_programs.py`; the bandit begins without a pull.
 import math
 
 import numpy as np
-from scipy import special
 
-from tests.algorithms.held_out_programs import Bandit, only
-
-
-def kl(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The divergence of Bernoulli laws."""
-    return special.rel_entr(p, q) + special.rel_entr(1 - p, 1 - q)
+from tests.algorithms.held_out_programs import Bandit, best_first, kl, only
 
 
 def proportions(b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,5 +95,5 @@ def bayes_elim(bandit: Bandit, budget: int, mean: np.ndarray, sd: float, varianc
         bandit.batch(n)
         posterior = (prior / sd**2 + (bandit.sums - before) / spread) / (1 / sd**2 + n / spread)
         left = -(-left // 2)
-        alive &= np.argsort(np.argsort(np.where(alive, -posterior, np.inf), axis=1), axis=1) < left
+        alive &= best_first(np.where(alive, posterior, -np.inf)) < left
     return alive

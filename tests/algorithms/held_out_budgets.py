@@ -8,12 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.algorithms.held_out_programs import Bandit, only, spend
-
-
-def best_first(values: np.ndarray) -> np.ndarray:
-    """The rank of each value in its run, 0 for the largest."""
-    return np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1)
+from tests.algorithms.held_out_programs import Bandit, best_first, only, spend
 
 
 def variances(bandit: Bandit) -> np.ndarray:

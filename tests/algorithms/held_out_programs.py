@@ -72,6 +72,16 @@ def only(position: np.ndarray, arms: int) -> np.ndarray:
     return position[:, None] == np.arange(arms)
 
 
+def best_first(values: np.ndarray) -> np.ndarray:
+    """The rank of each value in its run, 0 for the largest."""
+    return np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1)
+
+
+def kl(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The divergence of Bernoulli laws, without the negative rounding errors of a sum of two terms."""
+    return np.maximum(special.rel_entr(p, q) + special.rel_entr(1 - p, 1 - q), 0)
+
+
 def spend(bandit: Bandit, budget: int, choose: Callable[[], np.ndarray]) -> None:
     """Pull the chosen arm of every run until the budget is spent."""
     for _ in range(budget - bandit.arms):
@@ -144,7 +154,7 @@ def sh_ada_var(bandit: Bandit, budget: int, level: float) -> np.ndarray:
         n = bandit.pulls - pulls
         mean = np.where(alive, (bandit.sums - sums) / np.maximum(n, 1), -np.inf)
         left = -(-left // 2)
-        alive = np.argsort(np.argsort(-mean, axis=1, kind="stable"), axis=1) < left
+        alive = best_first(mean) < left
         pulls, sums, squares = bandit.pulls.copy(), bandit.sums.copy(), bandit.squares.copy()
     return alive
 
@@ -158,7 +168,7 @@ def at_lucb(bandit: Bandit, budget: int, m: int, first_delta: float = 0.5, alpha
     def rivals(stage):
         level = np.log(5 / 4 * arms * t**4 / first_delta) - stage * np.log(alpha)
         radius = np.sqrt(level[:, None] / (2 * bandit.pulls))
-        ranks = np.argsort(np.argsort(-bandit.means, axis=1, kind="stable"), axis=1)
+        ranks = best_first(bandit.means)
         lower, upper = (
             np.where(ranks < m, bandit.means - radius, np.inf),
             np.where(ranks < m, -np.inf, bandit.means + radius),

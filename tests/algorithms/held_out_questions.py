@@ -10,15 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from tests.algorithms.held_out_programs import Bandit, only
+from tests.algorithms.held_out_programs import Bandit, best_first, kl, only
 
 Closest = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Divergence = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def kl(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The divergence of Bernoulli laws, without the negative rounding errors of a sum of two terms."""
-    return np.maximum(special.rel_entr(p, q) + special.rel_entr(1 - p, 1 - q), 0)
 
 
 def normal(sd: float) -> Divergence:
@@ -81,7 +76,7 @@ def top_alternative(m: int, d: Divergence) -> Closest:
 
     def closest(mean, weight):
         runs, arms = mean.shape
-        ranks = np.argsort(np.argsort(-mean, axis=1, kind="stable"), axis=1)
+        ranks = best_first(mean)
         least, alternative = np.full(runs, np.inf), mean.copy()
         for one in range(arms):
             for other in range(arms):
@@ -110,7 +105,7 @@ def threshold_game(bandit: Bandit, delta: float, level: float, d: Divergence = k
 def top_m_game(bandit: Bandit, m: int, d: Divergence, threshold: Callable[[Bandit], np.ndarray]) -> np.ndarray:
     """The m arms with the largest means."""
     mean = game(bandit, top_alternative(m, d), d, lambda: threshold(bandit))
-    return np.argsort(np.argsort(-mean, axis=1, kind="stable"), axis=1) < m
+    return best_first(mean) < m
 
 
 def pareto_alternative(objectives: int, d: Divergence) -> Closest:

@@ -191,7 +191,7 @@ CASES = {
     ),
     "top-m game, coins": Case(
         jb.TopMGame(delta=0.3, threshold="gk16"),
-        lambda bandit: questions.top_m_game(bandit, 1, questions.kl, lambda bandit: questions.gk16(bandit, 0.3, 3)),
+        lambda bandit: questions.top_m_game(bandit, 1, programs.kl, lambda bandit: questions.gk16(bandit, 0.3, 3)),
         [0.8, 0.5, 0.4, 0.1], finds([1, 0, 0, 0]), runs=4000,
     ),
     "lin-game": Case(

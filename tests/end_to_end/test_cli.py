@@ -476,7 +476,7 @@ def test_the_large_sweeps_are_specifications_that_run(path, tmp_path, capsys):
 def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     # As a user would have it: no variables from the tests' own set-up.
     environment = {name: value for name, value in os.environ.items() if name != "JAX_NUM_CPU_DEVICES"}
-    command = [sys.executable, "-m", "jaxbandits", *arguments]
+    command = [sys.executable, "-m", "jaxbandits.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
 
 
