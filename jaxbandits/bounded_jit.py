@@ -13,12 +13,9 @@ from typing import Any, Generic, TypeVar
 
 import jax
 
-__all__ = ["MORE_OPTIONS", "RecentPrograms", "forget_older", "recent_programs"]
+__all__ = ["RecentPrograms", "forget_older", "recent_programs"]
 
 T = TypeVar("T")
-
-#: Options of the compiler besides those of a function, for what is not traced within another: tests compile plainly.
-MORE_OPTIONS: dict[str, str | bool | int] = {}
 
 _all: list["RecentPrograms[Any]"] = []
 
@@ -81,27 +78,24 @@ class RecentPrograms(Generic[T]):
         """Return a separate jitted function for these types: JAX forgets a function's programs together."""
         traced = {name: value for name, value in kwargs.items() if name not in self._static}
         leaves, structure = jax.tree.flatten((args, traced))
-        options = self._options
-        if MORE_OPTIONS and not any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            options = options | MORE_OPTIONS
         key = (
-            structure, tuple(options.items()), tuple(kwargs.get(name) for name in self._static),
+            structure, tuple(kwargs.get(name) for name in self._static),
             tuple((leaf.shape, leaf.dtype) if hasattr(leaf, "dtype") else type(leaf) for leaf in leaves),
         )  # fmt: skip
         with self._lock:
-            program = self._programs.pop(key, None) or self._fresh(options)
+            program = self._programs.pop(key, None) or self._fresh()
             self._programs[key] = program
         if len(self._programs) > self.most:
             self.clear_cache(keep=self.most)
         return program
 
-    def _fresh(self, options: dict[str, str | bool | int]) -> Any:
+    def _fresh(self) -> Any:
         @functools.wraps(self._function)
         def same(*args: object, **kwargs: object) -> T:
             with _without_collection():
                 return self._function(*args, **kwargs)
 
-        return jax.jit(same, static_argnames=self._static, compiler_options=options or None)
+        return jax.jit(same, static_argnames=self._static, compiler_options=self._options or None)
 
 
 @contextlib.contextmanager

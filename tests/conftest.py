@@ -31,12 +31,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 import jax
 import pytest
+from jax._src import compiler  # no public interface sets options of what JAX compiles by itself
 
-from jaxbandits.bounded_jit import MORE_OPTIONS
-
-#: How the programs of `recent_programs` are compiled besides: kernels as XLA wrote them before its fusion emitters,
-#: which takes half as long, and in one piece, since the other core has a worker of its own.
+#: How plain programs are compiled: kernels as XLA wrote them before its fusion emitters, which takes a third of the
+#: time, and in one piece, since the other core has a worker of its own.
 PLAINLY = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
+compile_for_users = compiler.get_compile_options
 #: Bytes that a worker may hold before it forgets its programs; a test takes a few hundred MiB at most.
 MOST_BYTES = 1.4 * 2**30
 
@@ -70,11 +70,17 @@ def is_option(name: str, value: Any) -> bool:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Compile plainly, but for users where bits are compared."""
     plain = item.get_closest_marker("bits") is None
-    if plain != bool(MORE_OPTIONS):
+    if plain != (compiler.get_compile_options is compile_plainly):
         jax.clear_caches()
+        options_of_plain_programs()  # asks the compiler, as users compile
         jax.config.update("jax_disable_most_optimizations", plain)
-        MORE_OPTIONS.clear()
-        MORE_OPTIONS.update(options_of_plain_programs() if plain else {})
+        compiler.get_compile_options = compile_plainly if plain else compile_for_users
+
+
+def compile_plainly(*args: Any, **kwargs: Any) -> Any:
+    """Return JAX's options of a compilation, with those of plain programs; what a function asks for comes first."""
+    kwargs["env_options_overrides"] = options_of_plain_programs() | (kwargs.get("env_options_overrides") or {})
+    return compile_for_users(*args, **kwargs)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.ask_tell import snapshot
-from jaxbandits.bounded_jit import MORE_OPTIONS, forget_older, recent_programs
+from jaxbandits.bounded_jit import forget_older, recent_programs
 from jaxbandits.engine import single_runs
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
@@ -57,21 +57,6 @@ def test_programs_used_longest_ago_make_room():
     assert function.count == 1
     function.clear_cache()
     assert function._cache_size() == function.count == 0
-
-
-def test_what_the_compiler_is_told_besides_makes_other_programs(monkeypatch):
-    function = recent_programs(9)(lambda x: x + 1)
-    assert function(jnp.ones(3)).tolist() == [2, 2, 2]
-    assert function.count == 1
-    monkeypatch.setitem(MORE_OPTIONS, "xla_embed_ir_in_executable", True)
-    for _ in range(2):
-        assert function(jnp.ones(3)).tolist() == [2, 2, 2]
-    assert function.count == 2
-    # Not where it is traced within another: the options are those of the whole.
-    assert jax.jit(function)(jnp.ones(3)).tolist() == [2, 2, 2]
-    monkeypatch.setitem(MORE_OPTIONS, "no such option", True)
-    with pytest.raises(jax.errors.JaxRuntimeError, match="no such option"):
-        function(jnp.ones(3))
 
 
 def run(arms):
