@@ -289,6 +289,7 @@ def test_derivatives_of_time_and_proportions_are_those_of_differences(family, ep
     np.testing.assert_allclose(gradient, central_differences(both, point), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow  # a derivative of the solver's derivative takes a minute to compile
 def test_second_derivatives_of_several_best_arms(x64, central_differences):
     means = np.array([0.8, 0.7, 0.55, 0.3])
     slope = jax.jit(jax.grad(lambda x: theory.characteristic_time(x, 2, 0.05)[0]))
