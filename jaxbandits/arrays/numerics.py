@@ -102,8 +102,7 @@ def exponent_and_mantissa(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     return bits >> 23, lax.bitcast_convert_type((bits & 0x7FFFFF) + jnp.int32(_SQRT_HALF_BITS), jnp.float32)
 
 
-@jax.custom_jvp
-@functools.partial(jax.jit, inline=True)
+@functools.partial(jax.jit, inline=True)  # outside `custom_jvp`, which traces its function at each call
 def log(x: jax.Array) -> jax.Array:
     """Return the natural logarithm of positive, normal float32 numbers, within 2 units in the last place.
 
@@ -115,7 +114,11 @@ def log(x: jax.Array) -> jax.Array:
     Returns:
         float32, shape `(…)`.
     """
-    x = jnp.asarray(x, jnp.float32)
+    return _log(jnp.asarray(x, jnp.float32))
+
+
+@jax.custom_jvp
+def _log(x: jax.Array) -> jax.Array:
     exponent, mantissa = exponent_and_mantissa(x)
     # log m = 2 artanh(s), s = (m - 1) / (m + 1), |s| <= 0.172: six terms of the series leave less than 1e-10.
     s = (mantissa - 1.0) / (mantissa + 1.0)
@@ -128,10 +131,10 @@ def log(x: jax.Array) -> jax.Array:
     return no_fma(e * LN2_HIGH) + (2.0 * s + (tail + no_fma(e * LN2_LOW)))
 
 
-@log.defjvp
+@_log.defjvp
 def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     (x,), (dx,) = primals, tangents
-    return log(x), dx / x
+    return _log(x), dx / x
 
 
 class _Format(NamedTuple):
@@ -152,7 +155,6 @@ _FORMATS = {
 }
 
 
-@jax.custom_jvp
 @functools.partial(jax.jit, inline=True)
 def log1pmx(x: jax.Array, above: jax.Array) -> jax.Array:
     """Return x - log(1 + x), exact to some units in the last place for small x too; differentiable in x.
@@ -166,6 +168,11 @@ def log1pmx(x: jax.Array, above: jax.Array) -> jax.Array:
     Returns:
         The type and shape of x, at least 0.
     """
+    return _log1pmx(x, above)
+
+
+@jax.custom_jvp
+def _log1pmx(x: jax.Array, above: jax.Array) -> jax.Array:
     form = _FORMATS[np.dtype(x.dtype)]
     start = jnp.asarray(form.sqrt_half, form.bits)
     bits = lax.bitcast_convert_type(above, form.bits) - start
@@ -186,12 +193,12 @@ def log1pmx(x: jax.Array, above: jax.Array) -> jax.Array:
     return jnp.where(near, no_fma(s * (d - tail)), far)
 
 
-@log1pmx.defjvp
+@_log1pmx.defjvp
 def _excess_jvp(
     primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     (x, above), (dx, _) = primals, tangents
-    return log1pmx(x, above), x / above * dx
+    return _log1pmx(x, above), x / above * dx
 
 
 @functools.partial(jax.jit, inline=True)

@@ -59,16 +59,18 @@ class Log(NamedTuple):
 
 
 def row_types(cells: Cells, carry: Carry, settings: Settings) -> LogRow:
-    """Return the types of a row of these lanes, which have the device axis first."""
-    types: LogRow = _of_devices.eval_shape(cells, carry, settings=settings)
+    """Return the types of a row of these lanes, which have the device axis first, on one device."""
+    types: LogRow = _of_a_device.eval_shape(cells, carry, settings=settings)
     return types
 
 
 @functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
-def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
+def _of_a_device(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
+    lanes = jax.tree.map(lambda leaf: leaf[0], carry)
+    recommended = jnp.zeros((lanes.problem.arms, *lanes.busy.shape), bool)  # as any: to trace the answer takes long
     with settings.code.traced():
-        rows: LogRow = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
-    return rows
+        row = _row(cells, lanes, lanes.cell, lanes.busy, recommended, settings)
+    return jax.tree.map(lambda leaf: leaf[None], row)
 
 
 def blank_log(types: LogRow, arms: int, settings: Settings) -> Log:
@@ -111,7 +113,8 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     def write(log: Log) -> tuple[Log, CheckpointCosts | None]:
         number = log.rows + jnp.cumsum(written, dtype=jnp.int32)
         row = jnp.where(written, number - 1, settings.capacity)
-        found, recommended = _row(cells, carry, status, ended, settings)
+        recommended = carry.algorithm.recommend(carry.state)
+        found = _row(cells, carry, status, ended, recommended, settings)
         looked = carry.looked
         if looked is not None:
             assert found.account.paid is not None
@@ -150,15 +153,14 @@ def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
 
 
 def _row(
-    cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings
-) -> tuple[LogRow, jax.Array]:
-    """Return the rows of all lanes, and their recommended arms, bool `(K, R)`."""
-    recommended = carry.algorithm.recommend(carry.state)
+    cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, recommended: jax.Array, settings: Settings
+) -> LogRow:
+    """Return the rows of all lanes, of which these arms are recommended, bool `(K, R)`."""
     budget = carry.algorithm.cost_budget
     if budget is not None and cells.checkpoints.shape[0]:
         budget = fast_min(budget, next_checkpoint(cells, carry))
     spent = carry.state.account(carry.problem, carry.key, budget, carry.looked)
-    row = LogRow(
+    return LogRow(
         cell=carry.cell, seed=carry.seed, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status,
         ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
         correct=_correct(carry, recommended, settings),
@@ -166,7 +168,6 @@ def _row(
         evaluations=carry.problem.evaluations(carry.state.pulls) if carry.problem.finite else None,
         journey=carry.algorithm.journey(carry.state),
     )  # fmt: skip
-    return row, recommended
 
 
 def _measured(carry: Carry, recommended: jax.Array, settings: Settings) -> dict[str, jax.Array]:

@@ -135,11 +135,12 @@ def logarithm(operation: Operation) -> list[jax.Array]:
     """Take the natural logarithm; of what is known to be positive, normal and finite without a look at the rest."""
     known = operation.values[0].range
     inside = known is not None and known[0] >= functions.TINY and known[1] < math.inf
-    return _function(numerics.log if inside else functions.log)(operation)
+    return (_log_inside if inside else _log)(operation)
 
 
 def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
     """Make the rule of a function of float32; other types have JAX's own."""
+    function = jax.jit(function, inline=True)  # traced once for each shape
 
     def rule(operation: Operation) -> list[jax.Array]:
         if operation.out.dtype != jnp.float32 or any(v.aval.dtype != jnp.float32 for v in operation.equation.invars):
@@ -148,6 +149,8 @@ def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[
 
     return rule
 
+
+_log, _log_inside = _function(functions.log), _function(numerics.log)
 
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     **dict.fromkeys(_PLAIN, plain),
