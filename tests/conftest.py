@@ -19,6 +19,7 @@ import platformdirs
 
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")  # lines in messages of compilers: 7% of their time
 if "PYTEST_XDIST_WORKER" not in os.environ:
     # Kept from one run of the tests to the next; a limit of JAX's own would read all files for each that it writes.
     programs = Path(platformdirs.user_cache_dir("jaxbandits", appauthor=False)) / "programs-of-tests"
