@@ -140,7 +140,6 @@ def logarithm(operation: Operation) -> list[jax.Array]:
 
 def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
     """Make the rule of a function of float32; other types have JAX's own."""
-    function = jax.jit(function, inline=True)  # traced once for each shape
 
     def rule(operation: Operation) -> list[jax.Array]:
         if operation.out.dtype != jnp.float32 or any(v.aval.dtype != jnp.float32 for v in operation.equation.invars):

@@ -28,8 +28,8 @@ def log(x: jax.Array) -> jax.Array:
 
 def log1p(x: jax.Array) -> jax.Array:
     """Return the logarithm of 1 + x, to some units in the last place however small x is."""
-    above = 1 + x  # Kahan: the quotient takes back the rounding of the sum
-    less = above - 1
+    above = shield(1 + x)  # or a compiler would find x again in `less`, without the rounding of the sum
+    less = above - 1  # Kahan: the quotient takes back the rounding of the sum
     exact = less == 0
     alone = exact | (above > 1e30)  # no rounding to take back, and the product with x might be too large
     return jnp.where(exact, x, log(above) * jnp.where(alone, 1.0, x) / jnp.where(alone, 1.0, less))

@@ -273,6 +273,7 @@ def test_random_programs_have_the_bits_of_each_run(steps):
             np.testing.assert_array_equal(small, whole[..., :runs])
 
 
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(
     ("name", "exact", "values"),
     [
@@ -284,9 +285,10 @@ def test_random_programs_have_the_bits_of_each_run(steps):
         ("tanh", np.tanh, [-50, -1, -1e-5, 0, 1e-10, 0.3, 2, 9]),
     ],
 )
-def test_functions_are_exact_to_some_units(name, exact, values):
+def test_functions_are_exact_to_some_units(name, exact, values, compiled):
     x = np.asarray(values, np.float32)
-    found = map_runs(getattr(jnp, name))(jnp.asarray(x))
+    mapped = map_runs(getattr(jnp, name))
+    found = (jax.jit(mapped) if compiled else mapped)(jnp.asarray(x))
     np.testing.assert_allclose(found, exact(x.astype(np.float64)), rtol=6e-7)
 
 
