@@ -206,7 +206,7 @@ def unpacked(words: np.ndarray, like: LogRow) -> LogRow:
 
     Args:
         words: uint32 `(W, N)`.
-        like: rows with the leaves' types, of shape `(devices, R)` or `(devices, K, R)`.
+        like: rows with the leaves' types, of shape `(1, R)` or `(1, K, R)`.
     """
     leaves, structure = jax.tree.flatten(like)
     ends = np.cumsum([1 if len(leaf.shape) == 2 else leaf.shape[1] for leaf in leaves])
