@@ -135,7 +135,7 @@ def logarithm(operation: Operation) -> list[jax.Array]:
     """Take the natural logarithm; of what is known to be positive, normal and finite without a look at the rest."""
     known = operation.values[0].range
     inside = known is not None and known[0] >= functions.TINY and known[1] < math.inf
-    return (_log_inside if inside else _log)(operation)
+    return _function(numerics.log if inside else functions.log)(operation)
 
 
 def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
@@ -148,8 +148,6 @@ def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[
 
     return rule
 
-
-_log, _log_inside = _function(functions.log), _function(numerics.log)
 
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     **dict.fromkeys(_PLAIN, plain),
