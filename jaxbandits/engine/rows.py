@@ -59,7 +59,7 @@ class Log(NamedTuple):
 
 
 def row_types(cells: Cells, carry: Carry, settings: Settings) -> LogRow:
-    """Return the types of a row of these lanes, which have the device axis first, on one device."""
+    """Return the types of the rows of one device, `(R,)` or `(K, R)`, from lanes with the device axis first."""
     types: LogRow = _of_a_device.eval_shape(cells, carry, settings=settings)
     return types
 
@@ -69,13 +69,12 @@ def _of_a_device(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
     lanes = jax.tree.map(lambda leaf: leaf[0], carry)
     recommended = jnp.zeros((lanes.problem.arms, *lanes.busy.shape), bool)  # as any: to trace the answer takes long
     with settings.code.traced():
-        row = _row(cells, lanes, lanes.cell, lanes.busy, recommended, settings)
-    return jax.tree.map(lambda leaf: leaf[None], row)
+        return _row(cells, lanes, lanes.cell, lanes.busy, recommended, settings)
 
 
 def blank_log(types: LogRow, arms: int, settings: Settings) -> Log:
     """Return an empty log for rows of these types, and for answers of this many arms."""
-    words = sum(1 if leaf.ndim == 2 else leaf.shape[1] for leaf in jax.tree.leaves(types))
+    words = sum(1 if leaf.ndim == 1 else leaf.shape[0] for leaf in jax.tree.leaves(types))
     return Log(
         rows=jnp.int32(0),
         rounds=jnp.int32(0),
@@ -206,13 +205,13 @@ def unpacked(words: np.ndarray, like: LogRow) -> LogRow:
 
     Args:
         words: uint32 `(W, N)`.
-        like: rows with the leaves' types, of shape `(1, R)` or `(1, K, R)`.
+        like: rows with the leaves' types, of shape `(R,)` or `(K, R)`.
     """
     leaves, structure = jax.tree.flatten(like)
-    ends = np.cumsum([1 if len(leaf.shape) == 2 else leaf.shape[1] for leaf in leaves])
+    ends = np.cumsum([1 if len(leaf.shape) == 1 else leaf.shape[0] for leaf in leaves])
     found = []
     for leaf, columns in zip(leaves, np.split(words, ends[:-1]), strict=True):
         values = columns.astype(bool) if leaf.dtype == bool else columns.view(leaf.dtype)
-        found.append(values[0] if len(leaf.shape) == 2 else values.T)
+        found.append(values[0] if len(leaf.shape) == 1 else values.T)
     rows: LogRow = jax.tree.unflatten(structure, found)
     return rows
