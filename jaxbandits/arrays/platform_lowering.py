@@ -43,11 +43,13 @@ class Forms:
 
 #: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by their
 #: compiled code (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
-#: `chip` is not a platform, but a kernel on any of them (engine/on_chip/pallas_loop.py).
+#: `chip` is not a platform, but a kernel on any of them (engine/on_chip/pallas_loop.py). `llvm` is a function of
+#: machine code on CPU (engine/llvm/), where arms are looked up in memory, and a masked put becomes a store.
 FORMS = {
     "cpu": Forms(chunked=True, masked_put=16, masked_take=16, max_unrolled_rows=240),
     "gpu": Forms(chunked=False, masked_put=1024, masked_take=0, max_unrolled_rows=0),
     "tpu": Forms(chunked=False, masked_put=1024, masked_take=1024, max_unrolled_rows=0),
+    "llvm": Forms(chunked=False, masked_put=2**23, masked_take=0, max_unrolled_rows=0),
     "chip": Forms(chunked=False, masked_put=2**23, masked_take=2**23, max_unrolled_rows=0, in_kernel=True),
 }
 _chosen = jax.make_user_context(None)
@@ -64,7 +66,7 @@ def tracing_for(platform: str) -> contextlib.AbstractContextManager[None]:
 
 
 def override_lowering(platform: str) -> contextlib.AbstractContextManager[None]:
-    """Force the forms of `cpu`, `gpu`, `tpu` or `chip` inside a `with` block, on any platform."""
+    """Force the forms of `cpu`, `gpu`, `tpu`, `llvm` or `chip` inside a `with` block, on any platform."""
     return _chosen(FORMS[platform])
 
 

@@ -159,6 +159,7 @@ def _place(cells: Cells, settings: Settings) -> Path | None:
         or not _is_own(folder)
         or devices != jax.local_devices()[: len(devices)]
         or devices[0].platform != "cpu"
+        or settings.on_chip  # it calls a function that only this process has
     ):
         return None
     leaves, structure = jax.tree.flatten(cells)

@@ -21,6 +21,7 @@ from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
 from jaxbandits.engine.finite_populations import runs_on
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
+from jaxbandits.engine.llvm.ffi_kernel import compiler_is_there, steps_by_llvm
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.on_chip.pallas_loop import loop_of_kernels, tile
 from jaxbandits.engine.rows import Log, LogRow, blank_log, record, row_types
@@ -139,6 +140,9 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
 
     if settings.on_chip:
         standing = standing._replace(key=KeyWords(*words))
+    if settings.on_chip and settings.platform == "cpu" and compiler_is_there():
+        state, steps = steps_by_llvm(_one_step, standing, lanes, carry.busy, chunk)
+    elif settings.on_chip:
         shape, interpret = tile(settings.platform, carry.problem.arms), settings.platform == "cpu"
         state, steps = loop_of_kernels(one_block, standing, lanes, blocks, shape, interpret=interpret)
     else:

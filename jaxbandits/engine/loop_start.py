@@ -56,7 +56,7 @@ def start_loop(program: Program, queue: JobQueue, placement: Placement) -> LoopS
     available = chosen_devices(placement)
     mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
     in_batches, platform = algorithm.traits.in_batches, available[0].platform
-    on_chip = placement.on_chip and may_stay_on_chip(algorithm)
+    on_chip = placement.on_chip and may_stay_on_chip(algorithm, platform)
     if lanes is None:
         lanes = usual_lanes(program, queue, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)

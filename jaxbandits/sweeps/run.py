@@ -84,10 +84,10 @@ def sweep(
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
         chunk: steps between checks of the lanes; changes speed, never results.
-        on_chip: make a block of steps one Pallas kernel, which keeps the state of its lanes on the chip, on GPU by
-            Triton and on TPU by Mosaic. It is not the default: on the one GPU that was measured, an H200, UGapEc had
-            the same bits and 0.92 of the speed. What the compilers do not support runs without it, and a warning says
-            so. On CPU kernels are interpreted, slowly: for tests.
+        on_chip: make a block of steps one function, which keeps the state of its lanes on the chip. It is compiled on
+            CPU by LLVM (`pip install "jaxbandits[llvm]"`), on GPU by Triton, on TPU by Mosaic. The runs are the same.
+            docs/speed.md and docs/accelerators.md have the speeds. What these compilers do not support runs without
+            it, and a warning says so.
         metrics: further metrics of every run, functions of problem, state and returned arms, or `jb.Metric`, by the
             names of the Dataset's variables. A grid over numbers of arms is then not padded.
         batch: how many pulls start at once, on a platform of which this is a simulation: all are chosen before any of

@@ -8,6 +8,7 @@ from jaxbandits.bounded_jit import RecentPrograms
 from jaxbandits.engine.aot_cache import Arguments
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Carry, Settings
+from jaxbandits.engine.llvm.ffi_kernel import compiler_is_there
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import Log
@@ -21,8 +22,10 @@ def in_powers_of_two(placement: Placement) -> bool:
     return placement.on_chip and chosen_devices(placement)[0].platform not in ("cpu", "tpu")
 
 
-def may_stay_on_chip(algorithm: MappedAlgorithm) -> bool:
-    """Return whether the steps of a mapped algorithm can be part of a kernel; warn if not."""
+def may_stay_on_chip(algorithm: MappedAlgorithm, platform: str) -> bool:
+    """Return whether the steps of a mapped algorithm can be part of a kernel on a platform; warn if not."""
+    if platform == "cpu" and not compiler_is_there():
+        return _declined(algorithm, 'on a CPU it needs llvmlite, pip install "jaxbandits[llvm]"')
     if algorithm.traits.in_batches:
         return _declined(algorithm, "a run has few steps, each of them long")
     if algorithm.in_flight:

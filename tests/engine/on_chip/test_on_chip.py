@@ -34,6 +34,11 @@ ON_CHIP = [name for name in REGISTRY if not REGISTRY[name].traits.in_batches]
 NOT_PADDED = ("lin-game", "lin-gap-e", "pareto-game")  # an inverse for all arms, or rows of arms for designs
 
 
+def interpreted() -> Any:
+    """Interpret kernels on CPU, where LLVM would compile the steps."""
+    return mock.patch.object(lanes, "compiler_is_there", return_value=False)
+
+
 class Caught(Exception):  # noqa: N818 - no error
     """What the host hands to the engine's program."""
 
@@ -70,7 +75,7 @@ def after_steps(cells: Any, carry: Any, settings: Any, *, block: int, tile: tupl
         after, log = lanes.run_chunk(cells, carry, blank, jnp.int32(STEPS), settings)
         return after._replace(key=jax.random.key_data(after.key)), log.pulled
 
-    with mock.patch.object(lanes, "tile", return_value=tile):
+    with mock.patch.object(lanes, "tile", return_value=tile), interpreted():
         return jax.jit(chunk)(cells, carry)
 
 
@@ -130,7 +135,8 @@ def equal(one: Any, other: Any) -> None:
 def test_runs_on_chip_are_the_same_runs() -> None:
     """With checkpoints, with lanes that are no whole kernel's, and with arms padded as for a GPU."""
     algorithm, options = jb.UGapEc(epsilon=0.2, delta=0.2), {"checkpoints": [20, 50], "lanes": 20}
-    with warnings.catch_warnings(), mock.patch.object(plan_runs, "in_powers_of_two", return_value=True):
+    padded = mock.patch.object(plan_runs, "in_powers_of_two", return_value=True)
+    with warnings.catch_warnings(), interpreted(), padded:
         warnings.simplefilter("error")
         found = simulated(algorithm, on_chip=True, **options)
     equal(found, simulated(algorithm, **options))
@@ -160,7 +166,7 @@ class Own:
 
 def test_a_users_own_rule_stays_on_chip_too() -> None:
     algorithm: Any = Own(budget=30)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), interpreted():
         warnings.simplefilter("error")
         found = simulated(algorithm, on_chip=True)
     equal(found, simulated(algorithm))
@@ -168,7 +174,7 @@ def test_a_users_own_rule_stays_on_chip_too() -> None:
 
 def test_long_steps_run_without_and_say_so() -> None:
     with pytest.warns(UserWarning, match="on_chip: SiRI runs without kernels: a run has few steps"):
-        assert not may_stay_on_chip(map_algorithm(jb.SiRI(budget=200)))
+        assert not may_stay_on_chip(map_algorithm(jb.SiRI(budget=200)), "cpu")
 
 
 def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,9 +184,17 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
     algorithm = jb.Uniform(budget=31)
     expected = simulated(algorithm)
     monkeypatch.setattr(pallas_loop, "lower_for_pallas", unknown)
-    with pytest.warns(UserWarning, match="Uniform runs without .* for cpu: NotImplementedError: no rule for slices$"):
+    words = "Uniform runs without .* for cpu: NotImplementedError: no rule for slices$"
+    with interpreted(), pytest.warns(UserWarning, match=words):
         found = simulated(algorithm, on_chip=True)
     equal(found, expected)
+
+
+def test_a_cpu_without_the_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pallas_support, "compiler_is_there", lambda: False)
+    algorithm = jb.Uniform(budget=31)
+    with pytest.warns(UserWarning, match=r'on a CPU it needs llvmlite, pip install "jaxbandits\[llvm\]"'):
+        equal(simulated(algorithm, on_chip=True), simulated(algorithm))
 
 
 @pytest.mark.parametrize(("tile", "arms"), [((4,), 10_000), ((8, 128), 1000)])

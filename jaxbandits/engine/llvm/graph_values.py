@@ -1,0 +1,87 @@
+"""The nodes of a step's graph, and how a traced array is made of them."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LANES", "Node", "NotSupportedError", "Value", "axes_of", "dtype_of", "nodes_shape", "objects", "value_of"]
+
+#: The length that stands for the number of runs while a step is traced: no other axis has it.
+LANES = 1_000_003
+#: Axes with at most 4 entries have a node for each.
+_SHORT = 4
+
+
+class NotSupportedError(Exception):
+    """A step has an operation that no graph can hold."""
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class Node:
+    """An operation on numbers of one run.
+
+    Attributes:
+        kind: `input`, `constant`, `table` (a constant for each arm), `arm` (the number of the arm), `operation`,
+            `entry` (of an array, at an arm), or `reduction` (of an array to a number).
+        name: of the operation or reduction; of other kinds a number, or the numbers of a table.
+        operands: the nodes it needs.
+        dtype: `float32`, `int32`, `uint32` or `bool`.
+        lane: whether each run has its own.
+        arms: the number of arms of an array, or 0 for a number.
+    """
+
+    kind: str
+    name: Any
+    operands: tuple["Node", ...]
+    dtype: str
+    lane: bool
+    arms: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """A value of a traced step: nodes in an array whose axes of runs and of arms have length 1."""
+
+    nodes: np.ndarray
+    lane: int | None  # the axis of runs
+    arm: int | None  # the axis of arms
+    arms: int
+    dtype: str
+    flat: bool = False  # whether both axes were made one, arms first
+
+
+def axes_of(shape: Sequence[int]) -> tuple[int | None, int | None, int]:
+    """Return the axis of runs, the axis of arms, and the number of arms."""
+    lane = next((i for i, size in enumerate(shape) if size == LANES), None)
+    long = [i for i, size in enumerate(shape) if i != lane and size > _SHORT]
+    if len(long) > 1 or LANES in [size for i, size in enumerate(shape) if i != lane]:
+        raise NotSupportedError(f"an array of shape {tuple(shape)}")
+    return lane, (long[0] if long else None), (shape[long[0]] if long else 0)
+
+
+def nodes_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape of the nodes of a value."""
+    lane, arm, _ = axes_of(shape)
+    return tuple(1 if i in (lane, arm) else size for i, size in enumerate(shape))
+
+
+def value_of(nodes: np.ndarray, shape: Sequence[int], dtype: str) -> Value:
+    """Return the value of a shape that has these nodes."""
+    lane, arm, arms = axes_of(shape)
+    return Value(nodes.reshape(nodes_shape(shape)), lane, arm, arms, dtype)
+
+
+def objects(nodes: list[Node]) -> np.ndarray:
+    """Return nodes as an array of objects."""
+    found = np.empty(len(nodes), object)
+    found[:] = nodes
+    return found
+
+
+def dtype_of(aval: Any) -> str:
+    """Return the type of an array's numbers."""
+    if str(aval.dtype) not in ("float32", "int32", "uint32", "bool"):
+        raise NotSupportedError(f"numbers of type {aval.dtype}")
+    return str(aval.dtype)

@@ -1,0 +1,211 @@
+"""Steps compiled by LLVM have the bits of those compiled by XLA: each operation, each rule, alone and in a grid."""
+
+import dataclasses
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jaxbandits as jb
+from jaxbandits.algorithms import REGISTRY
+from jaxbandits.arrays import arms
+from jaxbandits.engine.llvm.ffi_kernel import steps_by_llvm
+
+pytest.importorskip("llvmlite")
+
+VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 600, "threshold": 0.47}
+MEANS = (0.7, 0.55, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.3, 0.2)
+#: The rules whose steps LLVM compiles, and the problem of those that do not take plain arms.
+RULES = [
+    "uniform", "ugape-c", "ugape-b", "gap-e", "ucb-e", "apt", "lsa",
+    "hdoc", "hdoc-first", "lucb-g", "apt-g", "apgai-b", "apgai-c", "st2",
+    "lucb", "at-lucb", "kl-lucb", "lucb-pp", "lil-ucb", "continuous-rejects", "rcb",
+    "rcb-i", "ucb-v-inf", "epsilon-first", "kube", "uniform-glr", "eb-tci", "ttucb",
+]  # fmt: skip
+OFTEN = ("ugape-c", "lucb", "rcb-i")
+PROBLEMS: list[Callable[[], Any]] = [
+    lambda: jb.bernoulli(MEANS),
+    lambda: jb.reservoir(beta=1, prices="unit", arms=20),
+    lambda: jb.reservoir(beta=1, arms=20),
+]
+
+
+def same(one: Any, other: Any) -> None:
+    assert set(one.data_vars) == set(other.data_vars)
+    for variable in one.data_vars:
+        np.testing.assert_array_equal(one[variable], other[variable], err_msg=str(variable))
+
+
+def both(algorithm: Any, problem: Any, seeds: int = 40, **options: Any) -> tuple[Any, Any]:
+    """Runs with their state on the chip, which must not warn, and without."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = jb.simulate(algorithm, problem, seeds, max_pulls=800, on_chip=True, **options)
+    return found, jb.simulate(algorithm, problem, seeds, max_pulls=800, **options)
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize(
+    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in RULES]
+)
+def test_runs_of_a_rule_are_the_same_runs(name: str) -> None:
+    cls, refused = REGISTRY[name], None
+    needed = {
+        field.name: VALUES[field.name] for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING
+    }
+    for problem, checkpoints in itertools.product(PROBLEMS, ([100, 300], None)):
+        try:
+            same(*both(cls(**needed), problem(), checkpoints=checkpoints))
+        except jb.UsageError as error:
+            refused = error
+        else:
+            return
+    raise AssertionError(refused)
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("count", [2, 5, 13, pytest.param(51, marks=pytest.mark.slow)])
+def test_runs_with_any_number_of_arms_are_the_same(count: int) -> None:
+    """Short axes, unrolled loops, and loops that reduce four arms at a time with some left."""
+    same(*both(jb.UGapEc(epsilon=0.2, delta=0.2), jb.gaussian(np.linspace(0.2, 0.9, count), sd=1.0), lanes=20))
+
+
+@pytest.mark.bits
+def test_a_grid_over_arms_and_parameters_is_the_same() -> None:
+    grid = jb.LUCB(epsilon=jb.axis([0.1, 0.3]), delta=0.1)
+    problems = [jb.bernoulli([0.7, 0.5, 0.4]), jb.bernoulli(MEANS)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = jb.sweep(grid, problems, seeds=30, max_pulls=500, on_chip=True)
+    same(found, jb.sweep(grid, problems, seeds=30, max_pulls=500))
+
+
+def test_a_rule_that_llvm_does_not_take_runs_without_and_says_so() -> None:
+    algorithm, problem = jb.SuccessiveRejects(budget=100), jb.bernoulli([0.7, 0.5, 0.4])
+    with pytest.warns(UserWarning, match="SuccessiveRejects runs without kernels: .* cpu: NotSupportedError: "):
+        found = jb.simulate(algorithm, problem, 20, on_chip=True)
+    same(found, jb.simulate(algorithm, problem, 20))
+
+
+FLOATS = np.float32(
+    [0.0, -0.0, 1.0, -1.5, 2.5, 3.5, 0.1, 1e-40, -1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan, 2.0**31, -7.9]
+)
+WHOLE = np.int32([0, 1, -1, 2, 3, 7, -8, 31, 32, 33, 100, -100, 2**31 - 1, -(2**31), 12345, -54321])
+BITS = WHOLE.astype(np.uint32)
+TRUTH = np.resize([True, False, False], 16)
+
+
+def pairs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every number with every other, 256 of them."""
+    return np.repeat(x, x.size), np.tile(x, x.size)
+
+
+OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+    **{f"{f.__name__} of floats": (f, pairs(FLOATS)) for f in (lax.add, lax.sub, lax.mul, lax.div)},
+    **{f"{f.__name__} of floats": (f, pairs(FLOATS)) for f in (lax.eq, lax.ne, lax.lt, lax.le, lax.gt, lax.ge)},
+    **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.add, lax.sub, lax.mul, lax.rem, lax.max, lax.min)},
+    **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.eq, lax.ne, lax.lt, lax.le, lax.gt, lax.ge)},
+    **{
+        f"{f.__name__} of uint32": (f, pairs(BITS))
+        for f in (lax.add, lax.sub, lax.mul, lax.max, lax.min, lax.lt, lax.ge)
+    },
+    **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor)},
+    **{
+        f"{f.__name__} of truths": (f, pairs(TRUTH)) for f in (lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor, lax.eq)
+    },
+    "not of truths": (lax.bitwise_not, (TRUTH,)),
+    "not of int32": (lax.bitwise_not, (WHOLE,)),
+    "shift left": (lambda x, n: lax.shift_left(x, n & 63), pairs(BITS)),
+    "shift right": (lambda x, n: lax.shift_right_logical(x, n & 63), pairs(BITS)),
+    "shift right with sign": (lambda x, n: lax.shift_right_arithmetic(x, n & 63), pairs(WHOLE)),
+    **{
+        f"{f.__name__} of floats": (f, (FLOATS,))
+        for f in (lax.neg, lax.abs, lax.sign, lax.sqrt, lax.floor, lax.ceil, lax.square)
+    },
+    "round": (lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), (FLOATS,)),
+    **{f"{f.__name__} of int32": (f, (WHOLE,)) for f in (lax.neg, lax.abs)},
+    "float to int32": (lambda x: x.astype(jnp.int32), (FLOATS[:14],)),
+    "int32 to float": (lambda x: x.astype(jnp.float32), (WHOLE,)),
+    "uint32 to float": (lambda x: x.astype(jnp.float32), (BITS,)),
+    "int32 to uint32": (lambda x: x.astype(jnp.uint32), (WHOLE,)),
+    "truth to float": (lambda x: x.astype(jnp.float32), (TRUTH,)),
+    "truth to int32": (lambda x: x.astype(jnp.int32), (TRUTH,)),
+    "float to truth": (lambda x: x.astype(bool), (FLOATS,)),
+    "bits of a float": (lambda x: lax.bitcast_convert_type(x, jnp.uint32), (FLOATS,)),
+    "float of bits": (lambda x: lax.bitcast_convert_type(x, jnp.float32), (BITS,)),
+    "choice": (lambda x, y: jnp.where(x > 0, x, y), pairs(FLOATS)),
+}
+
+
+def padded(x: np.ndarray) -> jax.Array:
+    return jnp.asarray(np.resize(x, (-(-x.size // 16) * 16,)))
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_means_what_it_means_to_xla(name: str) -> None:
+    function, numbers = OPERATIONS[name]
+    operands = [padded(x) for x in numbers]
+    check(function, operands)
+
+
+def check(function: Callable[..., Any], operands: list[jax.Array]) -> None:
+    blank = jnp.zeros_like(jax.eval_shape(function, *operands))
+    busy = jnp.ones(blank.shape[-1], bool)
+
+    @jax.jit
+    def by_llvm(operands: list[jax.Array]) -> jax.Array:
+        return steps_by_llvm(lambda fixed, _: function(*fixed), operands, blank, busy, jnp.int32(1))
+
+    found, expected = np.asarray(by_llvm(operands)), np.asarray(jax.jit(function)(*operands))
+    if expected.dtype == np.float32:
+        kinds = np.isnan(found), np.isnan(expected)
+        np.testing.assert_array_equal(*kinds)
+        found, expected = (np.where(kinds[0], np.uint32(0), x.view(np.uint32)) for x in (found, expected))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("count", [3, 12, 13, 50])
+@pytest.mark.parametrize("reduce", [arms.largest, arms.smallest, arms.largest_or_nan, arms.any_arm, arms.total])
+def test_reductions_over_arms(reduce: Callable[[jax.Array], jax.Array], count: int) -> None:
+    rng = np.random.default_rng(count)
+    numbers: Any = rng.normal(size=(count, 32)).astype(np.float32)
+    if reduce is arms.largest_or_nan:
+        numbers[rng.random((count, 32)) < 0.02] = np.nan
+    if reduce is arms.total:
+        numbers = (numbers * 1e6).astype(np.int32)
+    if reduce is arms.any_arm:
+        numbers = numbers > 2
+    check(reduce, [jnp.asarray(numbers)])
+
+
+@pytest.mark.parametrize("count", [1, 3, 13, 50])
+def test_entries_and_puts(count: int) -> None:
+    """Two puts of the same array, of which the second one wins, and an entry of what the first has made."""
+    rng = np.random.default_rng(count)
+    first, second = (jnp.asarray(rng.integers(0, count, 32), jnp.int32) for _ in range(2))
+    start = jnp.asarray(rng.normal(size=(count, 32)), jnp.float32)
+
+    def step(fixed: tuple[jax.Array, jax.Array], lanes: jax.Array) -> jax.Array:
+        one, other = fixed
+        new = arms.put(lanes, one, arms.take(lanes, other) + 1)
+        return arms.put(new, other, arms.take(new, one) * 2)
+
+    busy = jnp.arange(32) < 16  # the others are left as they are
+
+    @jax.jit
+    def by_llvm(lanes: jax.Array) -> jax.Array:
+        return steps_by_llvm(step, (first, second), lanes, busy, jnp.int32(3))
+
+    expected = start
+    for _ in range(3):
+        expected = step((first, second), expected)
+    found = by_llvm(start)
+    np.testing.assert_array_equal(found[:, :16], expected[:, :16])
+    np.testing.assert_array_equal(found[:, 16:], start[:, 16:])
