@@ -60,7 +60,7 @@ def main() -> None:
         xla, llvm = (statistics.median(speed[on_chip]) for on_chip in (False, True))
         rows.append([name, *(f"{x:.1f}" for x in (xla, llvm, llvm / xla, first[False], first[True]))])
         print(*rows[-1], flush=True)
-    print(text_table(["rule", "XLA, M pulls/s", "LLVM", "ratio", "first, s", "LLVM"], rows))
+    print(text_table([["rule", "XLA, M pulls/s", "LLVM", "ratio", "first, s", "LLVM"], *rows], left=[0]))
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ class _Reader:
         if name in _FOLDS or name == "reduce":
             return [self.reduced(name, parameters, operands, shape, dtype)]
         if name not in MOVES:
-            raise NotSupportedError(name)
+            raise NotSupportedError(f"the operation {name}")
         return MOVES[name](Move(operands, parameters, shape, dtype, self.number, self.arm, self.entry))
 
     def number(self, number: int, dtype: str) -> Node:
