@@ -40,6 +40,7 @@ class _Step(Writer):
         super().__init__(graph.nodes, lanes, width)
         self.graph, self.passes, self.state = graph, passes, state
         self.tables: list[str] = []
+        self.places: dict[Node, str] = {}  # where arrays will be in memory, after the pass that stores them
 
     def one_pass(self, level: int) -> None:
         here = [node for node in self.passes.order if self.passes.level[node] == level]
@@ -55,8 +56,7 @@ class _Step(Writer):
             self.over_arms(arms, [node for node in stored if node.arms == arms], of_these)
 
     def over_arms(self, arms: int, stored: list[Node], sums: list[Node]) -> None:
-        for node in stored:
-            self.memory_later(node)
+        self.places.update((node, self.room(node)) for node in stored)
 
         def visit(arm: str, found: list[str]) -> list[str]:
             known: dict[Node, str] = {}
@@ -116,11 +116,7 @@ class _Step(Writer):
         one = constant(start_of(node.name, node.dtype), node.dtype)
         return f"splat ({type_of(node.dtype, 0)} {one})" if node.lane else one
 
-    def memory_later(self, node: Node) -> None:
-        self.places[node] = self.room(node)
-
     def text(self, name: str) -> str:
-        self.places: dict[Node, str] = {}
         changed = {source: number for number, source in self.state.items()}
         inputs = [(number, row, node) for number, value in enumerate(self.graph.inputs)
                   for row, node in enumerate(value.nodes.ravel())]  # fmt: skip

@@ -92,7 +92,9 @@ class _Reader:
 
     def input(self, number: int, shape: tuple[int, ...], dtype: str) -> Value:
         dtype_of(jax.ShapeDtypeStruct((), dtype))
-        lane, _, arms = axes_of(shape)
+        lane, arm, arms = axes_of(shape)
+        if arms and arm != len(shape) - 1 - (lane is not None) and max(nodes_shape(shape)) > 1:
+            raise NotSupportedError(f"an array of shape {shape}, with an axis between arms and runs")
         made = [
             self.node("input", (number, place), (), dtype, lane=lane is not None, arms=arms)
             for place in range(int(np.prod(nodes_shape(shape))))

@@ -16,6 +16,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.arrays import arms
 from jaxbandits.engine.llvm.ffi_kernel import steps_by_llvm
+from jaxbandits.engine.llvm.graph_values import NotSupportedError
 
 pytest.importorskip("llvmlite")
 
@@ -209,3 +210,90 @@ def test_entries_and_puts(count: int) -> None:
     found = by_llvm(start)
     np.testing.assert_array_equal(found[:, :16], expected[:, :16])
     np.testing.assert_array_equal(found[:, 16:], start[:, 16:])
+
+
+def test_arrays_with_a_short_axis() -> None:
+    start = jnp.asarray(np.random.default_rng(1).normal(size=(2, 13, 16)), jnp.float32)
+    busy = jnp.ones(16, bool)
+
+    def step(_: Any, lanes: jax.Array) -> jax.Array:
+        return jnp.stack([lanes[1] - 1, lanes[0] + lanes[1]])
+
+    expected = step(None, step(None, start))
+    np.testing.assert_array_equal(jax.jit(lambda x: steps_by_llvm(step, (), x, busy, jnp.int32(2)))(start), expected)
+    with pytest.raises(NotSupportedError, match="an axis between arms and runs"):
+        steps_by_llvm(lambda _, x: x + 1, (), jnp.moveaxis(start, 0, 1), busy, jnp.int32(2))
+
+
+def test_an_array_that_becomes_another_is_refused() -> None:
+    one, other = jnp.zeros((13, 16)), jnp.ones((13, 16))
+    with pytest.raises(NotSupportedError, match="becomes another"):
+        steps_by_llvm(lambda _, x: (x[1], x[0]), (), (one, other), jnp.ones(16, bool), jnp.int32(1))
+
+
+def test_reductions_that_only_look_like_others_are_refused() -> None:
+    """One that returns the smaller by asking which is larger, and one that starts with another number."""
+    busy, rows = jnp.ones(16, bool), jnp.ones((13, 16))
+
+    def smaller(a: jax.Array, b: jax.Array) -> jax.Array:
+        return lax.select(a > b, b, a)
+
+    for start, fold in ((np.float32(np.inf), smaller), (np.float32(5), lambda a, b: lax.select(a > b, a, b))):
+        with pytest.raises(NotSupportedError, match="a reduction"):
+            steps_by_llvm(lambda _, x, s=start, f=fold: x + lax.reduce(x, s, f, (0,)), (), rows, busy, jnp.int32(1))
+
+
+NUMBERS: list[Callable[..., Any]] = [
+    lambda a, b, x, y, i: a - b,
+    lambda a, b, x, y, i: jnp.where(a > b, a / 2, b),
+    lambda a, b, x, y, i: arms.largest(x) - arms.smallest(y),
+    lambda a, b, x, y, i: arms.take(x, i),
+    lambda a, b, x, y, i: jnp.sqrt(jnp.abs(a)) - 1,
+]
+ARRAYS: list[Callable[..., Any]] = [
+    lambda a, b, x, y, i: x - y,
+    lambda a, b, x, y, i: jnp.where(x > a, y, x + b),
+    lambda a, b, x, y, i: x / (jnp.abs(y) + 1),
+    lambda a, b, x, y, i: arms.put(x, i, a),
+]
+PLACES: list[Callable[..., Any]] = [
+    lambda a, b, x, y, i: i + 1,
+    lambda a, b, x, y, i: arms.total((x > y).astype(jnp.int32)),
+    lambda a, b, x, y, i: jnp.where(arms.any_arm(x > a), i, i + 2),
+]
+
+
+def random_step(seed: int, count: int) -> Callable[[Any, Any], Any]:
+    """A step of random operations on numbers, arrays over arms, and an arm."""
+    choices = np.random.default_rng(seed).integers(0, 2**31, (40, 3))
+
+    def step(fixed: jax.Array, lanes: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+        numbers, arrays, places = [lanes[0]], [lanes[1], fixed], [lanes[2]]
+        for kind, first, second in choices:
+            of = [numbers[first % len(numbers)], numbers[second % len(numbers)]]
+            of += [arrays[first % len(arrays)], arrays[second % len(arrays)], places[second % len(places)]]
+            group, functions = ((numbers, NUMBERS), (arrays, ARRAYS), (places, PLACES))[kind % 3]
+            new = functions[kind % len(functions)](*of)
+            group.append(new % count if group is places else new)
+        return numbers[-1], arrays[-1], places[-1]
+
+    return step
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("count", [2, 5, 13, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_are_the_same(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    fixed, start = (jnp.asarray(rng.normal(size=(count, 32)), jnp.float32) for _ in range(2))
+    lanes = (start[0], start, jnp.asarray(rng.integers(0, count, 32), jnp.int32))
+    step, busy = random_step(seed, count), jnp.ones(32, bool)
+    try:
+        found = jax.jit(lambda fixed, lanes: steps_by_llvm(step, fixed, lanes, busy, jnp.int32(3)))(fixed, lanes)
+    except NotSupportedError as error:
+        pytest.skip(str(error))  # an array of the state that is another's
+    expected: Any = lanes
+    for _ in range(3):
+        expected = step(fixed, expected)  # one operation after the other: XLA joins a product and a sum in one program
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
