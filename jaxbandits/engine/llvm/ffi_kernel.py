@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays.platform_lowering import override_lowering
+from jaxbandits.engine.llvm.graph_values import NotSupportedError
 from jaxbandits.engine.llvm.llvm_function import function_text
 from jaxbandits.engine.llvm.passes import in_passes
 from jaxbandits.engine.llvm.step_graph import graph_of
@@ -90,10 +91,12 @@ def steps_by_llvm(
     state = {number: len(read) + number for number in range(len(changed))}
     passes = in_passes(graph, [graph.inputs[source] for source in state.values()])
     width = _width()
+    if changed[0].shape[-1] % width:
+        raise NotSupportedError(f"{changed[0].shape[-1]} lanes, which vectors of {width} do not divide")
     text = function_text("steps_of_runs", graph, passes, state, changed[0].shape[-1], width)
     name = _registered(text + _handler(len(read) + len(changed) + 1, len(changed)))
     types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in changed]
-    aliases = {len(read) + number: number for number in range(len(changed))}
+    aliases = {source: number for number, source in state.items()}
     found = jax.ffi.ffi_call(name, types, input_output_aliases=aliases)(
         *read, *changed, busy, jnp.asarray(steps, jnp.int32)
     )

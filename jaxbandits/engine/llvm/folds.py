@@ -4,11 +4,10 @@ import math
 
 from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr
 from jaxbandits.engine.llvm.graph_values import NotSupportedError
+from jaxbandits.transform.programs_inside import CALLS, called
 
-__all__ = ["CALLS", "fold_of", "start_of"]
+__all__ = ["fold_of", "start_of"]
 
-#: Primitives that call another program, and the parameter that holds it.
-CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 _SAME_EITHER_WAY = ("add", "or", "and", "max", "min")
 
 
@@ -29,7 +28,7 @@ def fold_of(program: Jaxpr | ClosedJaxpr) -> str:
     names = [equation.primitive.name for equation in equations]
     if len(equations) == 1 and list(equations[0].invars) == [a, b]:
         if names[0] in CALLS:
-            return fold_of(equations[0].params[CALLS[names[0]]])
+            return fold_of(called(equations[0])[0])
         if names[0] in _SAME_EITHER_WAY:
             return names[0]
     if len(equations) in (2, 4) and names[0] in ("gt", "lt") and list(equations[0].invars) == [a, b]:

@@ -222,7 +222,8 @@ class _Step(Writer):
             numbers = self.operand(value, True, {})
             if array.dtype == "bool":
                 numbers = self.made(f"zext <{self.width} x i1> {numbers} to <{self.width} x i32>")
-            for lane, index in self.by_lane(self.operand(arm, True, {})):
+            places = self.at_most(self.operand(arm, True, {}), array.arms, lane=True)
+            for lane, index in self.by_lane(places):
                 at = self.made(f"add i32 {self.made(f'mul i32 {index}, {self.width}')}, {lane}")
                 found = self.made(f"extractelement <{self.width} x {one}> {numbers}, i32 {lane}")
                 self.say(f"store {one} {found}, ptr {self.address(self.memory[array], one, at)}")

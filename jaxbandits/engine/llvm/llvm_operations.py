@@ -32,7 +32,7 @@ def fold(name: str, dtype: str, typed: str, found: str, new: str, result: str) -
     if not name.endswith("_or_nan"):
         return _two(name, dtype, typed, found, new, result)
     order = "ogt" if name.startswith("max") else "olt"
-    mask = typed.replace("float", "i1")
+    mask = _mask(typed)
     return [
         f"{result}.a = fcmp {order} {typed} {found}, {new}", f"{result}.b = fcmp uno {typed} {found}, {found}",
         f"{result}.c = or {mask} {result}.a, {result}.b",

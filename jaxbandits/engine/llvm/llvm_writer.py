@@ -56,8 +56,9 @@ class Writer:
         return name
 
     def room(self, node: Node) -> str:
-        """Make room for an array over arms."""
-        return self.allocated(f"[{node.arms} x {self.held(node)}]", node.arms * (self.width if node.lane else 1))
+        """Make room for an array over arms, and for one more, where puts outside of the array go."""
+        rows = node.arms + 1
+        return self.allocated(f"[{rows} x {self.held(node)}]", rows * (self.width if node.lane else 1))
 
     def typed(self, node: Node) -> str:
         """Return the type of a node's number."""
@@ -143,7 +144,7 @@ class Writer:
     def entry(self, node: Node) -> str:
         """Return the entry of an array at an arm, which each run may have its own."""
         array, arm = node.operands
-        place = self.operand(arm, arm.lane, {})
+        place = self.at_most(self.operand(arm, arm.lane, {}), array.arms - 1, lane=arm.lane)
         if not arm.lane:
             return self.load(array, self.address(self.memory[array], self.held(array), place))
         one, found = type_of("int32" if node.dtype == "bool" else node.dtype, 0), "poison"
@@ -153,6 +154,12 @@ class Writer:
             number = self.made(f"load {one}, ptr {self.address(self.memory[array], one, at)}")
             found = self.made(f"insertelement {vector} {found}, {one} {number}, i32 {lane}")
         return self.made(f"icmp ne {vector} {found}, zeroinitializer") if node.dtype == "bool" else found
+
+    def at_most(self, arm: str, last: int, *, lane: bool) -> str:
+        """Return an arm that memory has: others, negative ones too, count as the last."""
+        kind, suffix = ("i32", "i32") if not lane else (f"<{self.width} x i32>", f"v{self.width}i32")
+        most = f"splat (i32 {last})" if lane else str(last)
+        return self.made(f"call {kind} @llvm.umin.{suffix}({kind} {arm}, {kind} {most})")
 
     def by_lane(self, vector: str) -> Iterator[tuple[int, str]]:
         """Yield the whole numbers of a vector, one after the other."""

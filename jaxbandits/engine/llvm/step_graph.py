@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jaxbandits.compilers.jaxpr_types import Jaxpr, JaxprEqn, Literal
 from jaxbandits.engine.llvm.array_moves import MOVES, Move
-from jaxbandits.engine.llvm.folds import CALLS, fold_of, start_of
+from jaxbandits.engine.llvm.folds import fold_of, start_of
 from jaxbandits.engine.llvm.graph_values import (
     LANES,
     Node,
@@ -29,6 +29,7 @@ from jaxbandits.engine.llvm.graph_values import (
     objects,
     value_of,
 )
+from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["Graph", "graph_of"]
 
@@ -67,7 +68,7 @@ def graph_of(step: Callable[..., object], *operands: object) -> Graph:
     closed: Any = jax.make_jaxpr(step)(*wide)
     reader = _Reader()
     inputs = [reader.input(number, leaf.shape, str(leaf.dtype)) for number, leaf in enumerate(jax.tree.leaves(wide))]
-    outputs = reader.closed(closed, inputs)
+    outputs = reader.jaxpr(closed.jaxpr, [*reader.constants(closed.consts), *inputs])
     return Graph(reader.nodes, inputs, outputs)
 
 
@@ -84,7 +85,7 @@ class _Reader:
         self._made: dict[object, Node] = {}
 
     def node(self, kind: str, name: Any, operands: tuple[Node, ...], dtype: str, *, lane: bool, arms: int) -> Node:
-        key = (kind, name, tuple(map(id, operands)), dtype, lane, arms)
+        key = (kind, repr(name), tuple(map(id, operands)), dtype, lane, arms)  # repr: -0.0 == 0.0
         if key not in self._made:
             self._made[key] = Node(kind, name, operands, dtype, lane, arms)
             self.nodes.append(self._made[key])
@@ -107,7 +108,7 @@ class _Reader:
         made = []
         for place in np.ndindex(nodes_shape(x.shape)):
             numbers = np.atleast_1d(x[tuple(slice(None) if i == arm else at for i, at in enumerate(place))])
-            if not arms or np.all(numbers == numbers[0]):
+            if not arms or len(set(map(repr, numbers.tolist()))) == 1:
                 made.append(self.number(numbers[0].item(), dtype))
             else:
                 made.append(self.node("table", tuple(numbers.tolist()), (), dtype, lane=False, arms=arms))
@@ -122,9 +123,8 @@ class _Reader:
             return array
         return self.node("entry", "", (array, arm), array.dtype, lane=array.lane or arm.lane, arms=0)
 
-    def closed(self, closed: ClosedJaxpr, operands: Sequence[Value]) -> list[Value]:
-        constants = [self.constant(x, dtype_of(np.asarray(x))) for x in closed.consts]
-        return self.jaxpr(closed.jaxpr, [*constants, *operands])
+    def constants(self, arrays: Sequence[jax.Array]) -> list[Value]:
+        return [self.constant(x, dtype_of(np.asarray(x))) for x in arrays]
 
     def jaxpr(self, jaxpr: Jaxpr, operands: Sequence[Value]) -> list[Value]:
         known = dict(zip([*jaxpr.constvars, *jaxpr.invars], operands, strict=True))
@@ -142,7 +142,8 @@ class _Reader:
         if name in _NOTHING:
             return operands
         if name in CALLS:
-            return self.closed(parameters[CALLS[name]], operands)
+            program, constants = called(equation)
+            return self.jaxpr(program, [*self.constants(constants), *operands])
         result = equation.outvars[0].aval
         shape, dtype = result.shape, dtype_of(result)
         if dtype == "float32" and name in ("max", "min", "reduce_max", "reduce_min"):

@@ -131,7 +131,8 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     },
     "round": (lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), (FLOATS,)),
     **{f"{f.__name__} of int32": (f, (WHOLE,)) for f in (lax.neg, lax.abs)},
-    "float to int32": (lambda x: x.astype(jnp.int32), (FLOATS[:14],)),
+    "float to int32": (lambda x: x.astype(jnp.int32), (FLOATS,)),
+    "float to uint32": (lambda x: x.astype(jnp.uint32), (FLOATS,)),
     "int32 to float": (lambda x: x.astype(jnp.float32), (WHOLE,)),
     "uint32 to float": (lambda x: x.astype(jnp.float32), (BITS,)),
     "int32 to uint32": (lambda x: x.astype(jnp.uint32), (WHOLE,)),
@@ -223,6 +224,31 @@ def test_arrays_with_a_short_axis() -> None:
     np.testing.assert_array_equal(jax.jit(lambda x: steps_by_llvm(step, (), x, busy, jnp.int32(2)))(start), expected)
     with pytest.raises(NotSupportedError, match="an axis between arms and runs"):
         steps_by_llvm(lambda _, x: x + 1, (), jnp.moveaxis(start, 0, 1), busy, jnp.int32(2))
+
+
+@pytest.mark.parametrize("count", [3, 13])
+def test_a_put_outside_of_the_array_changes_nothing(count: int) -> None:
+    """As `where` with an arm that is not there, such as -1 for none."""
+    start = jnp.asarray(np.random.default_rng(2).normal(size=(count, 16)), jnp.float32)
+    places = jnp.asarray(np.resize([-1, 0, count, count - 1, 2**31 - 1, -(2**31), 1, 2], 16), jnp.int32)
+    busy = jnp.ones(16, bool)
+
+    def step(arm: jax.Array, lanes: jax.Array) -> jax.Array:
+        return jnp.where(jnp.arange(count)[:, None] == arm, 7.0, lanes)
+
+    found = jax.jit(lambda x: steps_by_llvm(step, places, x, busy, jnp.int32(2)))(start)
+    np.testing.assert_array_equal(found, step(places, start))
+
+
+def test_both_zeros_are_kept_apart() -> None:
+    zeros = np.resize(np.float32([0.0, -0.0]), (13, 1))
+    check(lambda x: jnp.where(x > 0, jnp.float32(-0.0), jnp.float32(0.0)), [jnp.arange(-8.0, 8)])
+    check(lambda x: lax.bitcast_convert_type(jnp.where(x > 0, zeros, x), jnp.uint32), [jnp.ones((13, 16))])
+
+
+def test_lanes_that_no_vector_divides_are_refused() -> None:
+    with pytest.raises(NotSupportedError, match="20 lanes"):
+        steps_by_llvm(lambda _, x: x + 1, (), jnp.zeros(20), jnp.ones(20, bool), jnp.int32(1))
 
 
 def test_an_array_that_becomes_another_is_refused() -> None:
