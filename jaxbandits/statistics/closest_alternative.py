@@ -79,18 +79,21 @@ def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
         low_other = (pairs.other - family.lowest) + by_other
         high_other = gone + fast_max(to_highest - pairs.epsilon, 0.0)
         share = (gone * left) / (end - start)
-    best_slope = by_best / family.variance(low_best, high_best)
-    other_slope = by_other / family.variance(low_other, high_other)
-    growth = 1 / by_best + 1 / by_other
-    if share is not None:
+    best_variance, other_variance = family.variance(low_best, high_best), family.variance(low_other, high_other)
+    # No quotient of quotients: XLA would write it as one of products, if it sees it.
+    if share is None:  # by_other is way / (1 + z)
+        ratio, other_slope, growth = z, way / ((1 + z) * other_variance), 1 / by_best + (1 + z) / way
+    else:
+        ratio = (by_best * other_variance) / (best_variance * by_other)
+        other_slope, growth = by_other / other_variance, 1 / by_best + 1 / by_other
         growth = growth + (
             family.log_variance_slope(low_best, high_best) - family.log_variance_slope(low_other, high_other)
         )
     return Alternative(
-        ratio=z if share is None else best_slope / other_slope,
+        ratio=ratio,
         of_best=family.divergence(pairs.best, -by_best, low_best, high_best),
         of_other=family.divergence(pairs.other, by_other, low_other, high_other),
-        best_slope=best_slope,
+        best_slope=by_best / best_variance,
         other_slope=other_slope,
         growth=growth,
         stretch=jnp.ones_like(z) if share is None else share * growth,

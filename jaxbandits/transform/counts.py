@@ -85,7 +85,7 @@ def _once(value: Value) -> Value | None:
 
 
 def _root(scale: Value) -> Value:
-    return Value(jnp.sqrt(scale.array), scale.mapped)
+    return Value(shield(jnp.sqrt(scale.array)), scale.mapped)  # it is divided by
 
 
 def _combined(a: Value, b: Value, function: Callable[[jax.Array, jax.Array], jax.Array]) -> Value:

@@ -24,8 +24,8 @@ _PLAIN = {
     "bessel_i1e", "cbrt", "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "copy", "copy_p",
     "cos", "cosh", "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt",
     "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem",
-    "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
-    "stop_gradient", "sub", "tan", "xor",
+    "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "stop_gradient",
+    "sub", "tan", "xor",
 }  # fmt: skip
 
 #: Whole powers up to this one are products.
@@ -111,9 +111,19 @@ def divide(operation: Operation) -> list[jax.Array]:
     ):
         shared = divisor
     if shared is None:
-        return [lax.div(x, operation.like_result(1))]
+        return [_quotient(operation, lax.div(x, operation.like_result(1)))]
     reciprocal = Value(1 / jnp.asarray(shared.array), shared.mapped)
     return _product(operation, x, spread(reciprocal, operation.shape, operation.suffix))
+
+
+def root(operation: Operation) -> list[jax.Array]:
+    """Take the square root."""
+    return [_quotient(operation, *plain(operation))]
+
+
+def _quotient(operation: Operation, found: jax.Array) -> jax.Array:
+    """Return a quotient or a root, shielded where something is divided by it, or it is divided."""
+    return shield(found, range_of(operation)) if operation.divided else found
 
 
 def _product(operation: Operation, x: jax.Array, y: jax.Array) -> list[jax.Array]:
@@ -158,8 +168,9 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "square": square,
     "integer_pow": integer_power,
     "div": divide,
+    "sqrt": root,
     "bitcast_convert_type": keep_bits,
-    "rsqrt": _function(lambda x: 1 / jnp.sqrt(x)),
+    "rsqrt": _function(lambda x: 1 / shield(jnp.sqrt(x))),
     "log": logarithm,
     "log1p": _function(functions.log1p),
     "exp": _function(functions.exp),

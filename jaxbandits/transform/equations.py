@@ -17,7 +17,7 @@ from jaxbandits.transform.computed import Computed
 from jaxbandits.transform.filling import Axes, axes_of_arms, filled
 from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
 from jaxbandits.transform.padding import Padded, Padding, UnpaddableError
-from jaxbandits.transform.products import exposed_results
+from jaxbandits.transform.products import divided_results, exposed_results
 from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["Known", "map_runs", "results_of"]
@@ -127,7 +127,7 @@ def evaluate(
         computed: what has been computed, not to be computed again: a rule computes its bounds in every method.
     """
     computed = Computed() if computed is None else computed
-    exposed = exposed_results(jaxpr)
+    exposed, divided = exposed_results(jaxpr), divided_results(jaxpr)
     known: dict[Atom, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
     if padding is not None:
@@ -153,8 +153,8 @@ def evaluate(
         shape = tuple(getattr(out, "shape", ()))
         unread = tuple(var not in read_later for var in equation.outvars)
         operation = Operation(
-            equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread,
-            live=computed.live,
+            equation, values, suffix, bool(exposed.intersection(equation.outvars)),
+            bool(divided.intersection(equation.outvars)), shape, unread=unread, live=computed.live,
         )  # fmt: skip
         # Checked for each equation: programs may agree for this number of arms and differ for another.
         programs = operation.name in CALLS or operation.name in control_flow.RULES

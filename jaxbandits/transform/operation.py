@@ -120,6 +120,7 @@ class Operation:
         values: its operands.
         suffix: `(R,)` where an operand differs between runs, else `()`.
         exposed: whether the result may be added to something: a product must then be shielded (`products.py`).
+        divided: whether the result is divided or divided by: a quotient or a root must then be shielded.
         shape: the shape of the first result in one run.
         arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
         exist: int32 `(R,)`, how many are; None where all are.
@@ -131,6 +132,7 @@ class Operation:
     values: Sequence[Value]
     suffix: tuple[int, ...]
     exposed: bool
+    divided: bool
     shape: tuple[int, ...]
     arm_axes: tuple[int, ...] = ()
     exist: jax.Array | None = None

@@ -1,7 +1,9 @@
-"""Find the products that a compiler could contract with a sum, and shield them from it.
+"""Find what a compiler could compute in another way together with what follows, and shield it from that.
 
 `a * b + c` may become one fused multiply-add in one program and not in another, and a last bit decides which arm is
-pulled. A product that may be added to something is therefore hidden behind a comparison.
+pulled. A product that may be added to something is therefore hidden behind a comparison. So is a quotient or a root
+that something is divided by, and a quotient that is divided: XLA writes `(a / b) / c` as `a / (b * c)`, `a / (b / c)`
+as `(a * c) / b`, and `a / sqrt(b)` as `a * rsqrt(b)`.
 """
 
 import math
@@ -14,7 +16,7 @@ from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Var
 from jaxbandits.transform.operation import Range, is_float
 
-__all__ = ["exposed_results", "shield"]
+__all__ = ["divided_results", "exposed_results", "shield"]
 
 #: Operations after which no product is left that could be contracted.
 _END = {
@@ -29,6 +31,8 @@ _MOVE = {
     "slice", "concatenate", "pad", "rev", "gather", "dynamic_slice", "dynamic_update_slice", "scatter", "split",
     "reduce_precision", "stop_gradient", "expand_dims", "optimization_barrier", "top_k",
 }  # fmt: skip
+#: Those of them that change places only.
+_PLACE = {"broadcast_in_dim", "reshape", "squeeze", "transpose", "slice", "copy", "stop_gradient", "expand_dims"}
 
 
 def exposed_results(jaxpr: Jaxpr) -> set[Var]:
@@ -43,6 +47,16 @@ def exposed_results(jaxpr: Jaxpr) -> set[Var]:
             continue
         exposed.update(atom for atom in equation.invars if isinstance(atom, Var))
     return exposed
+
+
+def divided_results(jaxpr: Jaxpr) -> set[Var]:
+    """Return the variables of a program that are divided or divided by, as they are or in other places."""
+    divided: set[Var] = set()
+    for equation in reversed(jaxpr.eqns):
+        name = equation.primitive.name
+        if name == "div" or (name in _PLACE and divided.intersection(equation.outvars)):
+            divided.update(atom for atom in equation.invars if isinstance(atom, Var))
+    return divided
 
 
 def _is_shield(selection: JaxprEqn, made_by: dict[Var, JaxprEqn]) -> bool:

@@ -1,14 +1,12 @@
 """Operations of JAX that only move numbers, for a step's graph: its nodes get other places."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
 from jaxbandits.engine.llvm.graph_values import (
     LANES,
-    Node,
     NotSupportedError,
     Value,
     axes_of,
@@ -16,23 +14,12 @@ from jaxbandits.engine.llvm.graph_values import (
     objects,
     value_of,
 )
+from jaxbandits.engine.llvm.node_maker import Traced
 
-__all__ = ["MOVES", "Move"]
-
-
-class Move(NamedTuple):
-    """An operation, and what its result is."""
-
-    operands: list[Value]
-    parameters: Any
-    shape: Sequence[int]
-    dtype: str
-    constant: Callable[[int, str], Node]  # makes a node of a number
-    arm: Callable[[int, str], Node]  # makes the node of the arm's number, of a number of arms
-    entry: Callable[[Node, Node], Node]  # of an array, at an arm
+__all__ = ["MOVES"]
 
 
-def _broadcast(move: Move) -> list[Value]:
+def _broadcast(move: Traced) -> list[Value]:
     (x,), shape = move.operands, move.shape
     full = [1] * len(shape)
     for axis, place in enumerate(move.parameters["broadcast_dimensions"]):
@@ -40,31 +27,33 @@ def _broadcast(move: Move) -> list[Value]:
     return [value_of(np.broadcast_to(x.nodes.reshape(full), nodes_shape(shape)).copy(), shape, move.dtype)]
 
 
-def _iota(move: Move) -> list[Value]:
+def _iota(move: Traced) -> list[Value]:
     lane, arm, arms = axes_of(move.shape)
     axis, made = move.parameters["dimension"], []
     for place in np.ndindex(nodes_shape(move.shape)):
         if axis == arm:
-            made.append(move.arm(arms, move.dtype))
+            made.append(move.make.arm(arms, move.dtype))
         else:  # a run's own number counts as 0: it only helps to find places in flat arrays
-            made.append(move.constant(0 if axis == lane else place[axis], move.dtype))
+            made.append(move.make.number(0 if axis == lane else place[axis], move.dtype))
     return [value_of(objects(made), move.shape, move.dtype)]
 
 
-def _reshaped(move: Move) -> list[Value]:
+def _reshaped(move: Traced) -> list[Value]:
     (x,), shape = move.operands, move.shape
     if x.lane is not None and len(shape) == 1 and shape[0] == LANES * max(x.arms, x.nodes.size) != LANES:
         return [dataclasses.replace(x, flat=True)]
+    if x.flat and tuple(shape) == (x.arms, LANES):
+        return [dataclasses.replace(x, flat=False)]
     if x.flat or axes_of(shape)[2] != x.arms:
         raise NotSupportedError(f"a new shape, {tuple(shape)}")
     return [value_of(x.nodes, shape, move.dtype)]
 
 
-def _transposed(move: Move) -> list[Value]:
+def _transposed(move: Traced) -> list[Value]:
     return [value_of(move.operands[0].nodes.transpose(move.parameters["permutation"]), move.shape, move.dtype)]
 
 
-def _sliced(move: Move) -> list[Value]:
+def _sliced(move: Traced) -> list[Value]:
     (x,), picked, places = move.operands, None, []
     if set(move.parameters["strides"] or (1,)) != {1} or x.flat:
         raise NotSupportedError("a slice with strides")
@@ -77,33 +66,33 @@ def _sliced(move: Move) -> list[Value]:
         places.append(slice(None) if axis in (x.lane, x.arm) else slice(start, stop))
     nodes = x.nodes[tuple(places)]
     if picked is not None:
-        at = move.constant(picked, "int32")
-        nodes = objects([move.entry(node, at) for node in nodes.ravel()])
+        at = move.make.number(picked, "int32")
+        nodes = objects([move.make.entry(node, at) for node in nodes.ravel()])
     return [value_of(nodes, move.shape, move.dtype)]
 
 
-def _joined(move: Move) -> list[Value]:
+def _joined(move: Traced) -> list[Value]:
     axis = move.parameters["dimension"]
     if axis == axes_of(move.shape)[1] or any(x.flat for x in move.operands):
         raise NotSupportedError("arrays of arms, one after the other")
     return [value_of(np.concatenate([x.nodes for x in move.operands], axis), move.shape, move.dtype)]
 
 
-def _stacked(move: Move) -> list[Value]:
+def _stacked(move: Traced) -> list[Value]:
     axis = move.parameters["axis"]
     if axis == axes_of(move.shape)[1]:
         raise NotSupportedError("a stack of many rows")
     return [value_of(np.stack([x.nodes for x in move.operands], axis), move.shape, move.dtype)]
 
 
-def _unstacked(move: Move) -> list[Value]:
+def _unstacked(move: Traced) -> list[Value]:
     (x,), axis = move.operands, move.parameters["axis"]
     if axis == x.arm:
         raise NotSupportedError("arms one by one")
     return [value_of(nodes, move.shape, move.dtype) for nodes in np.moveaxis(x.nodes, axis, 0)]
 
 
-MOVES: dict[str, Callable[[Move], list[Value]]] = {
+MOVES: dict[str, Callable[[Traced], list[Value]]] = {
     "broadcast_in_dim": _broadcast,
     "iota": _iota,
     "reshape": _reshaped,

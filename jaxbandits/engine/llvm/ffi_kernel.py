@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays.platform_lowering import override_lowering
-from jaxbandits.engine.llvm.graph_values import NotSupportedError
+from jaxbandits.engine.llvm.graph_values import NotSupportedError, nodes_of
 from jaxbandits.engine.llvm.llvm_function import function_text
 from jaxbandits.engine.llvm.passes import in_passes
 from jaxbandits.engine.llvm.step_graph import graph_of
@@ -89,7 +89,7 @@ def steps_by_llvm(
     with override_lowering("llvm"):
         graph = graph_of(step, fixed, lanes)
     state = {number: len(read) + number for number in range(len(changed))}
-    passes = in_passes(graph, [graph.inputs[source] for source in state.values()])
+    passes = in_passes(graph.nodes, nodes_of(graph.inputs[len(read) :]), nodes_of(graph.outputs))
     width = _width()
     if changed[0].shape[-1] % width:
         raise NotSupportedError(f"{changed[0].shape[-1]} lanes, which vectors of {width} do not divide")

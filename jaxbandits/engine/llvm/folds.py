@@ -1,17 +1,83 @@
-"""Recognises what a reduction does, by the program that combines two of its numbers."""
+"""Reductions and running sums over arms, for a step's graph."""
 
 import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr
-from jaxbandits.engine.llvm.graph_values import NotSupportedError
+from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError, Value, objects, value_of
+from jaxbandits.engine.llvm.node_maker import Traced
 from jaxbandits.transform.programs_inside import CALLS, called
 
-__all__ = ["fold_of", "start_of"]
+__all__ = ["FOLDS", "start_of"]
 
 _SAME_EITHER_WAY = ("add", "or", "and", "max", "min")
+_BY_NAME = {"reduce_max": "max", "reduce_min": "min", "reduce_sum": "add", "reduce_or": "or", "reduce_and": "and"}
 
 
-def fold_of(program: Jaxpr | ClosedJaxpr) -> str:
+def _reduced(traced: Traced) -> list[Value]:
+    """Return the value of a reduction by its name."""
+    (x,) = traced.operands
+    fold = _BY_NAME[traced.name]
+    if traced.dtype == "float32" and fold in ("max", "min"):
+        fold = f"{fold}imum"
+    return [_over(traced, x, fold, traced.parameters["axes"])]
+
+
+def _reduced_by(traced: Traced) -> list[Value]:
+    """Return the value of a reduction by a program."""
+    if len(traced.operands) > 2:
+        raise NotSupportedError("a reduction of several arrays")
+    x, start = traced.operands
+    fold, first = _fold_of(traced.parameters["jaxpr"]), start.nodes.item()
+    if first.kind != "constant" or first.name != start_of(fold, traced.dtype):
+        raise NotSupportedError("a reduction that starts with another number")
+    return [_over(traced, x, fold, traced.parameters["dimensions"])]
+
+
+def _over(traced: Traced, x: Value, fold: str, axes: tuple[int, ...]) -> Value:
+    if fold == "add" and traced.dtype == "float32":
+        raise NotSupportedError("a sum of floats in no order")
+    make, nodes = traced.make, x.nodes
+    if x.arm in axes:
+        nodes = objects([_over_arms(traced, fold, node) for node in nodes.ravel()]).reshape(nodes.shape)
+    if x.lane in axes:
+        if fold != "or":
+            raise NotSupportedError(f"{traced.name} over runs")
+        any_run = [
+            make.node("operation", "any_run", (node,), "bool", lane=False, arms=node.arms) for node in nodes.ravel()
+        ]
+        nodes = objects(any_run).reshape(nodes.shape)
+    for axis in sorted(axes, reverse=True):
+        rows, rest = np.moveaxis(nodes, axis, 0), np.delete(nodes.shape, axis)
+        made, *others = rows.reshape(len(rows), -1)
+        for row in others:
+            made = objects([make.operation(fold, pair, traced.dtype) for pair in zip(made, row, strict=True)])
+        nodes = made.reshape(rest)
+    return value_of(nodes, traced.shape, traced.dtype)
+
+
+def _over_arms(traced: Traced, fold: str, node: Node) -> Node:
+    if node.arms:
+        return traced.make.node("reduction", fold, (node,), traced.dtype, lane=node.lane, arms=0)
+    if fold == "add":
+        raise NotSupportedError("a sum of one number")
+    return node
+
+
+def _running(traced: Traced) -> list[Value]:
+    """Return the sums of the first numbers of an array."""
+    (x,), parameters = traced.operands, traced.parameters
+    if parameters["axis"] != x.arm or parameters["reverse"] or traced.dtype == "float32":
+        raise NotSupportedError("running sums of floats, from the end, or not over arms")
+    lane = x.lane is not None
+    made = [traced.make.node("running", "add", (node,), x.dtype, lane=lane, arms=x.arms) for node in x.nodes.ravel()]
+    return [value_of(objects(made), traced.shape, traced.dtype)]
+
+
+def _fold_of(program: Jaxpr | ClosedJaxpr) -> str:
     """Return what a reduction does: `add`, `or`, `and`, `max`, `min`, `max_or_nan` or `min_or_nan`.
 
     `arrays/numerics.py` and `arrays/arms.py` write the larger of a and b as `select(a > b, a, b)`, and with NaN as
@@ -28,8 +94,8 @@ def fold_of(program: Jaxpr | ClosedJaxpr) -> str:
     names = [equation.primitive.name for equation in equations]
     if len(equations) == 1 and list(equations[0].invars) == [a, b]:
         if names[0] in CALLS:
-            return fold_of(called(equations[0])[0])
-        if names[0] in _SAME_EITHER_WAY:
+            return _fold_of(called(equations[0])[0])
+        if names[0] in _SAME_EITHER_WAY and not (names[0] in ("max", "min") and str(a.aval.dtype) == "float32"):
             return names[0]
     if len(equations) in (2, 4) and names[0] in ("gt", "lt") and list(equations[0].invars) == [a, b]:
         kind, chosen, which = "max" if names[0] == "gt" else "min", equations[-1], equations[0].outvars[0]
@@ -55,3 +121,10 @@ def start_of(fold: str, dtype: str) -> float:
         return -math.inf if fold.startswith("max") else math.inf
     low, high = (-(2**31), 2**31 - 1) if dtype == "int32" else (0, 2**32 - 1)
     return low if fold.startswith("max") else high
+
+
+FOLDS: dict[str, Callable[[Traced], list[Any]]] = {
+    **dict.fromkeys(_BY_NAME, _reduced),
+    "reduce": _reduced_by,
+    "cumsum": _running,
+}

@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LANES", "Node", "NotSupportedError", "Value", "axes_of", "dtype_of", "nodes_shape", "objects", "value_of"]
+__all__ = [
+    "LANES",
+    "Loop",
+    "Node",
+    "NotSupportedError",
+    "Value",
+    "axes_of",
+    "dtype_of",
+    "nodes_of",
+    "nodes_shape",
+    "objects",
+    "value_of",
+]
 
 #: The length that stands for the number of runs while a step is traced: no other axis has it.
 LANES = 1_000_003
@@ -24,12 +36,15 @@ class Node:
 
     Attributes:
         kind: `input`, `constant`, `table` (a constant for each arm), `arm` (the number of the arm), `operation`,
-            `entry` (of an array, at an arm), or `reduction` (of an array to a number).
-        name: of the operation or reduction; of other kinds a number, or the numbers of a table.
+            `entry` (of an array, at an arm), `reduction` (of an array to a number), `running` (sums of an array's
+            first numbers), `moved` (an array, with the entries of another at places of their own), `loop`, or
+            `result` (of a loop).
+        name: of the operation or reduction; a `Loop`; of other kinds a number, or the numbers of a table.
         operands: the nodes it needs.
         dtype: `float32`, `int32`, `uint32` or `bool`.
         lane: whether each run has its own.
         arms: the number of arms of an array, or 0 for a number.
+        scope: the loops inside of which it is computed, outermost first, by their numbers.
     """
 
     kind: str
@@ -38,6 +53,31 @@ class Node:
     dtype: str
     lane: bool
     arms: int
+    scope: tuple[int, ...] = ()
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is an array whose entries are in memory from the beginning of the scope, or of the loop, on."""
+        return self.kind in ("input", "table", "result") and self.arms > 0
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Loop:
+    """Steps inside of a step: they are repeated while the first of the numbers that they carry is true.
+
+    A loop's operands are the first values of what it carries, and then all that it reads from outside.
+
+    Attributes:
+        scope: that of the nodes inside.
+        carried: nodes of the kind `input`.
+        nexts: what each of them is after a step.
+        read: nodes of other scopes that its steps read.
+    """
+
+    scope: tuple[int, ...]
+    carried: list[Node]
+    nexts: list[Node]
+    read: list[Node]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +111,11 @@ def value_of(nodes: np.ndarray, shape: Sequence[int], dtype: str) -> Value:
     """Return the value of a shape that has these nodes."""
     lane, arm, arms = axes_of(shape)
     return Value(nodes.reshape(nodes_shape(shape)), lane, arm, arms, dtype)
+
+
+def nodes_of(values: Sequence[Value]) -> list[Node]:
+    """Return the nodes of several values, one after the other."""
+    return [node for value in values for node in value.nodes.ravel()]
 
 
 def objects(nodes: list[Node]) -> np.ndarray:

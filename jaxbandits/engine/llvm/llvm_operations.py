@@ -1,5 +1,6 @@
 """LLVM's instructions for the operations of a step's graph, with the meaning that XLA gives them."""
 
+import math
 import struct
 
 from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError
@@ -49,6 +50,9 @@ def _compared(name: str, dtype: str) -> str:
 
 
 def _two(name: str, dtype: str, typed: str, a: str, b: str, result: str) -> list[str]:
+    if name in ("maximum", "minimum"):  # NaN if one is NaN, and -0.0 is below 0.0
+        suffix = "v" + typed[1:].split()[0] + "f32" if typed.startswith("<") else "f32"
+        return [f"{result} = call {typed} @llvm.{name}.{suffix}({typed} {a}, {typed} {b})"]
     if name in ("max", "min"):
         mask = _mask(typed)
         order = _compared("gt" if name == "max" else "lt", dtype)
@@ -108,21 +112,25 @@ def instructions(node: Node, width: int, operands: list[str], result: str) -> li
             f"{result}.s = select {mask} {result}.u, {typed} {a}, {typed} {result}.z",
             f"{result} = select {mask} {result}.n, {typed} {result}.o, {typed} {result}.s",
         ]  # fmt: skip
-    if name == "rem" and dtype == "int32":  # by 0 it is the number itself
-        mask, zero = _mask(typed), _all(0, width)
+    if name == "sign" and dtype == "int32":
+        suffix = _suffix(dtype, width)
         return [
-            f"{result}.0 = icmp eq {typed} {operands[1]}, {zero}",
-            f"{result}.1 = icmp eq {typed} {operands[1]}, {_all(-1, width)}",
-            f"{result}.2 = or {mask} {result}.0, {result}.1",
-            f"{result}.3 = select {mask} {result}.2, {typed} {_all(1, width)}, {typed} {operands[1]}",
-            f"{result}.4 = srem {typed} {a}, {result}.3",
-            f"{result} = select {mask} {result}.0, {typed} {a}, {typed} {result}.4",
+            f"{result}.m = call {typed} @llvm.smin.{suffix}({typed} {a}, {typed} {_all(1, width)})",
+            f"{result} = call {typed} @llvm.smax.{suffix}({typed} {result}.m, {typed} {_all(-1, width)})",
         ]
+    if name in ("div", "rem") and dtype != "float32":
+        return _divided(name, dtype, typed, width, operands, result)
     if name == "square":
         return _two("mul", dtype, typed, a, a, result)
     called = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "roundeven", "abs": "fabs"}.get(name)
     if called is not None and dtype == "float32":
         return [f"{result} = call {typed} @llvm.{called}.{_suffix(dtype, width)}({typed} {a})"]
+    if name == "is_finite":
+        kind = type_of("float32", width)
+        size = f"{result}.a = call {kind} @llvm.fabs.{_suffix('float32', width)}({kind} {a})"
+        return [size, f"{result} = fcmp olt {kind} {result}.a, {_float(math.inf, width)}"]
+    if name == "clz":
+        return [f"{result} = call {typed} @llvm.ctlz.{_suffix(dtype, width)}({typed} {a}, i1 false)"]
     if name == "abs":
         return [f"{result} = call {typed} @llvm.abs.{_suffix(dtype, width)}({typed} {a}, i1 false)"]
     if name.startswith("bitcast"):
@@ -133,6 +141,30 @@ def instructions(node: Node, width: int, operands: list[str], result: str) -> li
     if len(operands) == 2:
         return fold(name, dtype, typed, a, operands[1], result)
     raise NotSupportedError(name)
+
+
+def _divided(name: str, dtype: str, typed: str, width: int, operands: list[str], result: str) -> list[str]:
+    """Return a division of whole numbers: by 0 its result has all bits, and its rest is the number itself."""
+    (a, b), mask, one = operands, _mask(typed), _all(1, width)
+    operation = {"int32": "s", "uint32": "u"}[dtype] + name
+    by_zero = f"{result}.0 = icmp eq {typed} {b}, {_all(0, width)}"
+    there = a if name == "rem" else _all(-1, width)
+    if dtype == "uint32":
+        return [
+            by_zero, f"{result}.3 = select {mask} {result}.0, {typed} {one}, {typed} {b}",
+            f"{result}.4 = {operation} {typed} {a}, {result}.3",
+            f"{result} = select {mask} {result}.0, {typed} {there}, {typed} {result}.4",
+        ]  # fmt: skip
+    negated = f"{result}.n = sub {typed} {_all(0, width)}, {a}"
+    by_minus_one = f"{result}.n" if name == "div" else _all(0, width)
+    return [
+        by_zero, f"{result}.1 = icmp eq {typed} {b}, {_all(-1, width)}",  # of -2^31: no number, and a trap
+        f"{result}.2 = or {mask} {result}.0, {result}.1",
+        f"{result}.3 = select {mask} {result}.2, {typed} {one}, {typed} {b}",
+        f"{result}.4 = {operation} {typed} {a}, {result}.3", negated,
+        f"{result}.5 = select {mask} {result}.1, {typed} {by_minus_one}, {typed} {result}.4",
+        f"{result} = select {mask} {result}.0, {typed} {there}, {typed} {result}.5",
+    ]  # fmt: skip
 
 
 def _shifted(name: str, typed: str, width: int, operands: list[str], result: str) -> list[str]:
@@ -155,10 +187,7 @@ def _converted(source: str, dtype: str, width: int, a: str, result: str) -> list
         zero = "zeroinitializer" if width else ("0.0" if source == "float32" else "0")
         return [f"{result} = {'fcmp une' if source == 'float32' else 'icmp ne'} {given} {a}, {zero}"]
     if source == "float32":
-        kind = "fptosi" if dtype == "int32" else "fptoui"
-        return [
-            f"{result} = call {typed} @llvm.{kind}.sat.{_suffix(dtype, width)}.{_suffix(source, width)}({given} {a})"
-        ]
+        return _to_whole(dtype, width, a, result)
     if dtype == "float32":
         return [f"{result} = {'sitofp' if source == 'int32' else 'uitofp'} {given} {a} to {typed}"]
     if source == "bool":
@@ -169,6 +198,31 @@ def _converted(source: str, dtype: str, width: int, a: str, result: str) -> list
 def _suffix(dtype: str, width: int) -> str:
     short = "f32" if dtype == "float32" else "i32"
     return f"v{width}{short}" if width else short
+
+
+def _to_whole(dtype: str, width: int, a: str, result: str) -> list[str]:
+    """Return a conversion to whole numbers: the nearest that there is, and 0 for NaN.
+
+    LLVM's own of that kind takes one run after the other.
+    """
+    given, typed, mask = type_of("float32", width), type_of(dtype, width), type_of("bool", width)
+    least, most, kind = (-(2.0**31), 2.0**31, "fptosi") if dtype == "int32" else (-1.0, 2.0**32, "fptoui")
+    low, high = (0x80000000, 0x7FFFFFFF) if dtype == "int32" else (0, 0xFFFFFFFF)
+    return [
+        f"{result}.l = fcmp ole {given} {a}, {_float(least, width)}",
+        f"{result}.h = fcmp oge {given} {a}, {_float(most, width)}",
+        f"{result}.o = or {mask} {result}.l, {result}.h", f"{result}.u = fcmp uno {given} {a}, {a}",
+        f"{result}.n = or {mask} {result}.o, {result}.u",
+        f"{result}.z = select {mask} {result}.n, {given} {_float(0.0, width)}, {given} {a}",
+        f"{result}.w = {kind} {given} {result}.z to {typed}",
+        f"{result}.x = select {mask} {result}.h, {typed} {_all(high - (high >> 31 << 32), width)}, {typed} {result}.w",
+        f"{result} = select {mask} {result}.l, {typed} {_all(low - (low >> 31 << 32), width)}, {typed} {result}.x",
+    ]  # fmt: skip
+
+
+def _float(number: float, width: int) -> str:
+    one = constant(number, "float32")
+    return f"splat (float {one})" if width else one
 
 
 def _all(number: int | bool, width: int) -> str:

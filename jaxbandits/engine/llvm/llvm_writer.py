@@ -81,6 +81,19 @@ class Writer:
             f"br label %{last}", f"{last}:", f"{following} = add i32 {k}, {step}", f"br label %{head}", f"{after}:"
         )
 
+    def repeat(self, goes_on: Callable[[], str], body: Callable[[], None]) -> None:
+        """Write a loop that ends when a condition does not hold."""
+        head, inside, after = (next(self.blocks) for _ in range(3))
+        self.say(f"br label %{head}", f"{head}:")
+        self.say(f"br i1 {goes_on()}, label %{inside}, label %{after}", f"{inside}:")
+        body()
+        self.say(f"br label %{head}", f"{after}:")
+
+    def any_run(self, mask: str) -> str:
+        """Return whether any run of a vector has a mask, i1."""
+        whole = self.made(f"bitcast <{self.width} x i1> {mask} to i{self.width}")
+        return self.made(f"icmp ne i{self.width} {whole}, 0")
+
     def address(self, base: str, typed: str, index: str) -> str:
         """Return the place of an entry of an array in memory."""
         return self.made(f"getelementptr {typed}, ptr {base}, i32 {index}")
@@ -136,6 +149,8 @@ class Writer:
 
     def operation(self, node: Node, known: dict[Node, str]) -> str:
         """Return the result of an operation."""
+        if node.name == "any_run":
+            return self.any_run(self.operand(node.operands[0], True, known))
         operands = [self.operand(x, node.lane, known) for x in node.operands]
         result = next(self.fresh)
         self.say(*instructions(node, self.width if node.lane else 0, operands, result))

@@ -2,23 +2,27 @@
 
 What a number needs from a reduction over arms is known after that reduction's pass. So a node's pass is one more than
 those of the reductions it needs. An array is an expression of the arm's number. It is computed where it is used, and
-stored only if a later pass uses it and it costs more than a few operations, or if single entries of it are used.
+stored only if a later pass uses it and it costs more than a few operations, or if single entries of it are used. A
+loop inside of a step has passes of its own.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
-from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError, Value
-from jaxbandits.engine.llvm.step_graph import Graph
+from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError
+from jaxbandits.engine.llvm.memory_reuse import reused
 
 __all__ = ["Passes", "Put", "in_passes"]
 
 #: Operations that are repeated rather than stored, what a division or a root counts, and where counting ends.
 _FEW, _SLOW, _ENOUGH = 6, 10, 1000
+#: Arrays that are made arm by arm, in a loop of their own.
+_IN_TURN = ("running", "moved")
 
 
 @dataclasses.dataclass(frozen=True)
 class Put:
-    """An array of the state of which single entries change."""
+    """An array of the state, or one that a loop has made of it, of which single entries change."""
 
     array: Node
     changes: tuple[tuple[Node, Node], ...]  # arms and values, in turn
@@ -26,58 +30,73 @@ class Put:
 
 @dataclasses.dataclass(frozen=True)
 class Passes:
-    """The order of a step."""
+    """The order of a step, or of the steps of a loop inside of it."""
 
     order: list[Node]
     level: dict[Node, int]
     stored: set[Node]  # arrays that later passes, or the next step, read from memory
-    puts: dict[int, Put]  # by the number of the output
+    becomes: list[tuple[Node, "Node | Put"]]  # what of the state changes, and what it is after a step
     count: int
+    entries: set[Node]  # arrays of which single entries are used
+    inner: dict[Node, "Passes"]  # of the loops inside
+    reused: set[tuple[Node, int]]  # loops, and numbers of what they carry, that change an array where it is
 
 
-def in_passes(graph: Graph, state: list[Value]) -> Passes:
+def in_passes(nodes: Sequence[Node], olds: Sequence[Node], news: Sequence[Node], scope: tuple[int, ...] = ()) -> Passes:
     """Return the order of a step.
 
     Args:
-        graph: the step.
-        state: those of its inputs that its outputs replace, in the order of the outputs.
+        nodes: all nodes of the graph, each after its operands.
+        olds: those of the inputs that change.
+        news: what they become.
+        scope: of the loop whose steps these are.
 
     Raises:
         NotSupportedError: an array of the state becomes another one, which may have changed by then.
     """
-    puts: dict[int, Put] = {}
-    wanted: list[Node] = []
-    olds = {node for value in state for node in value.nodes.ravel() if node.arms}
-    for number, (new, old) in enumerate(zip(graph.outputs, state, strict=True)):
-        if any(node in olds and node is not was for node, was in zip(new.nodes.flat, old.nodes.flat, strict=False)):
-            raise NotSupportedError("an array of the state that becomes another")
-        put = _put(new.nodes.item(), old.nodes.item()) if new.arms and new.nodes.size == 1 else None
-        if put is None:
-            wanted.extend(new.nodes.ravel())
-        else:
-            puts[number] = put
-            wanted.extend(node for change in put.changes for node in change)
-    needed = _reached(wanted)
-    order = [node for node in graph.nodes if node in needed]
-    level: dict[Node, int] = {}
-    for node in order:
-        after = [level[x] + (x.kind == "reduction") for x in node.operands]
-        if node.kind == "entry" and node.operands[0].kind != "input":
-            after.append(level[node.operands[0]] + 1)  # it is read from memory
-        level[node] = max(after, default=0)
+    becomes = [(old, _put(new, old) or new) for old, new in zip(olds, news, strict=True) if new is not old]
+    outputs = {new for _, new in becomes if isinstance(new, Node)}
+    if any(node.arms and node in outputs for node in olds):
+        raise NotSupportedError("an array of the state that becomes another")
+    needed = _reached(
+        [*outputs, *(x for _, new in becomes if isinstance(new, Put) for pair in new.changes for x in pair)]
+    )
+    order = [node for node in nodes if node in needed and node.scope == scope]
+    inner = {
+        node: in_passes(nodes, node.name.carried, node.name.nexts, node.name.scope)
+        for node in order if node.kind == "loop"
+    }  # fmt: skip
+    entries = {node.operands[0] for node in order if node.kind == "entry"}.union(*(x.entries for x in inner.values()))
+    level = _levels(order)
     last: dict[Node, int] = {}
-    costs = _costs(order)
-    entries = {node.operands[0] for node in order if node.kind == "entry"}
     for node in order:
         for x in node.operands:
             last[x] = max(last.get(x, 0), level[node])
-    outputs = {node for number, new in enumerate(graph.outputs) if number not in puts for node in new.nodes.ravel()}
+    costs = _costs(order)
     stored = {
         node for node in order
-        if node.arms and node.kind not in ("input", "table", "arm")
-        and (node in entries or node in outputs or (last.get(node, 0) > level[node] and costs[node] > _FEW))
+        if node.arms and not node.in_memory and node.kind != "arm"
+        and (node in entries or node in outputs or node.kind in _IN_TURN
+             or (last.get(node, 0) > level[node] and costs[node] > _FEW))
     }  # fmt: skip
-    return Passes(order, level, stored, puts, max(level.values(), default=0) + 2)
+    changed = {old for old, _ in becomes}
+    kept = {new.array if isinstance(new, Put) else new for _, new in becomes}
+    kept |= {node for node in nodes if node.kind == "input" and (node.scope != scope or node not in changed)}
+    in_place = reused(order, level, stored, kept)
+    return Passes(order, level, stored, becomes, max(level.values(), default=0) + 2, entries, inner, in_place)
+
+
+def _levels(order: list[Node]) -> dict[Node, int]:
+    """Return the pass of each node."""
+    level: dict[Node, int] = {}
+    for node in order:
+        from_memory = node.operands[:1] if node.kind == "entry" else node.name.read if node.kind == "loop" else ()
+        after = 0
+        for x in node.operands:
+            late = x.kind in ("reduction", *_IN_TURN) or (x in from_memory and x.arms and not x.in_memory)
+            after = max(after, level.get(x, -1) + late)
+        level[node] = after
+    return level
 
 
 def _reached(wanted: list[Node]) -> set[Node]:
@@ -98,14 +117,14 @@ def _costs(order: list[Node]) -> dict[Node, int]:
         own = 0
         if node.kind == "operation":
             own = _SLOW if node.name in ("div", "sqrt") else 1
-        found[node] = min(own + sum(found[x] for x in node.operands if x.arms), _ENOUGH) if node.arms else 0
+        found[node] = min(own + sum(found.get(x, 0) for x in node.operands if x.arms), _ENOUGH) if node.arms else 0
     return found
 
 
 def _put(new: Node, old: Node) -> Put | None:
-    """Return the entries of `old` that `new` changes; None if it is another array."""
+    """Return the entries that change in `old`, or in what a loop makes of it; None if it becomes another array."""
     changes: list[tuple[Node, Node]] = []
-    while new is not old:
+    while old.arms and new is not old and new.kind != "result":
         if new.kind != "operation" or new.name != "select_n" or new.operands[0].name != "eq":
             return None
         hit, new, value = new.operands
@@ -113,4 +132,6 @@ def _put(new: Node, old: Node) -> Put | None:
         if value.arms or len(arms) != 1 or not any(x.kind == "arm" for x in hit.operands):
             return None
         changes.append((arms[0], value))
-    return Put(old, tuple(reversed(changes)))
+    if not changes or new.arms != old.arms or (new.lane, new.scope) != (old.lane, old.scope):
+        return None
+    return Put(new, tuple(reversed(changes)))
