@@ -31,6 +31,11 @@ RULES: dict[str, tuple[Any, Any]] = {
     "lil'UCB, 10 arms": (jb.LilUCB(delta=0.05), TEN),
     "UCB-E, 10 arms": (jb.UCBE(budget=20_000), TEN),
     "TTUCB, 10 arms": (jb.TTUCB(delta=0.05), TEN),
+    "Track-and-Stop, 10 arms": (jb.TrackAndStop(delta=0.05), TEN),
+    "ThresholdGame, 10 arms": (jb.ThresholdGame(level=0.47, delta=0.05), TEN),
+    "SE, 10 arms": (jb.SuccessiveElimination(delta=0.05), TEN),
+    "SR, 10 arms": (jb.SuccessiveRejects(budget=5_000), TEN),
+    "OCBA, 10 arms": (jb.OCBA(budget=5_000), TEN),
     "RCB-I, B = 10^4": (jb.RCBI(budget=1e4), jb.reservoir(beta=1.0)),
 }
 

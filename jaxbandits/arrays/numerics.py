@@ -16,10 +16,12 @@ answer:
 * randomness is a block of `random/threefry.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
 * forms for one compiler's speed are in `compilers/xla_cpu.py`, and in the operations over arms.
 
-Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need no care. The exception
-is a quotient whose divisor has fewer axes. Depending on the rest of the program, XLA may turn `x / s` into `x * (1 /
-s)` (JAX 0.10.2). So write the latter, `no_fma` where it is added to something. Host code before or after the runs is
-free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists its exceptions with their reasons.
+Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need no care. There are two
+exceptions (JAX 0.10.2). One is a quotient whose divisor has fewer axes. Depending on the rest of the program, XLA may
+turn `x / s` into `x * (1 / s)`. So write the latter, `no_fma` where it is added to something. The other is a quotient
+that is divided or divided by, or a root that is divided by: XLA writes `(a / b) / c` as `a / (b * c)`. Write that
+yourself. Host code before or after the runs is free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and
+lists its exceptions with their reasons.
 """
 
 import functools

@@ -36,7 +36,16 @@ class Computed:
         else:
             params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
         operands = tuple(map(_identity, operation.values))
-        key = (operation.name, params, operands, operation.exposed, operation.divided, operation.suffix, operation.shape, axes)
+        key = (
+            operation.name,
+            params,
+            operands,
+            operation.exposed,
+            operation.divided,
+            operation.suffix,
+            operation.shape,
+            axes,
+        )
         if key not in self._found:
             # The operands are held, too: another array must not get the number of one that is gone.
             self._found[key] = compute(), list(operation.values)

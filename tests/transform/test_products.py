@@ -45,3 +45,25 @@ def test_the_larger_and_the_smaller_of_a_number_and_a_constant_are_those_of_jax(
         found, wanted = jax.jit(map_runs(given))(x), given(x)
         np.testing.assert_array_equal(found, wanted)
         np.testing.assert_array_equal(np.signbit(found)[wanted == 0], np.signbit(wanted)[wanted == 0])
+
+
+QUOTIENTS = {
+    "a quotient divided": lambda np, a, b, c: a / b / c,
+    "divided by a quotient": lambda np, a, b, c: a / (b / c),
+    "a quotient by a quotient": lambda np, a, b, c: (a / b) / (c / a),
+    "divided by a root": lambda np, a, b, c: a / np.sqrt(b),
+    "the inverse of a root": lambda np, a, b, c: np.float32(1) / np.sqrt(b),
+    "a root by a root": lambda np, a, b, c: np.sqrt(a) / np.sqrt(b * c),
+    "an inverse of an inverse": lambda np, a, b, c: a / (np.float32(1) / b),
+}
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_quotients_are_divided_as_they_are_written(name):
+    """XLA writes a quotient of quotients as one of products, and a quotient by a root with `rsqrt`: other roundings."""
+    function, rng = QUOTIENTS[name], np.random.default_rng(5)
+    numbers = [(rng.random((4, 200)) + 0.5).astype(np.float32) for _ in range(3)]
+    found = jax.jit(map_runs(lambda *numbers: function(jnp, *numbers)))(*numbers)
+    expected = [function(np, *(x[..., run] for x in numbers)) for run in range(200)]
+    np.testing.assert_array_equal(found, np.stack(expected, axis=-1))

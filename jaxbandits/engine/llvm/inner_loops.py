@@ -66,7 +66,7 @@ def _cond(make: NodeMaker, read: Read, parameters: Any, operands: list[Value]) -
 
 def _kept(branch: ClosedJaxpr) -> list[int] | None:
     """Return which operands a branch returns; None if it computes something."""
-    given = list(branch.jaxpr.invars)
+    given: list[Atom] = [*branch.jaxpr.invars]
     if not all(atom in given for atom in branch.jaxpr.outvars):
         return None
     return [given.index(atom) for atom in branch.jaxpr.outvars]

@@ -39,12 +39,12 @@ class _Function(StepWriter):
 
     def tables(self) -> list[str]:
         """Return the constants with a number for each arm."""
-        lines = []
+        lines: list[str] = []
         for node in self.graph.nodes:
             if node.kind == "table":
                 dtype = "int32" if node.dtype == "bool" else node.dtype
-                kind = type_of(dtype, 0)
-                entries = ", ".join(f"{kind} {constant(x, dtype)}" for x in node.name)
+                kind, true = type_of(dtype, 0), -1 if node.dtype == "bool" else 1
+                entries = ", ".join(f"{kind} {constant(x * true, dtype)}" for x in node.name)
                 self.memory[node] = f"@t{len(lines)}"
                 lines.append(f"{self.memory[node]} = private constant [{node.arms} x {kind}] [{entries}]")
         return lines

@@ -104,12 +104,12 @@ class Writer:
         if node.dtype != "bool":
             return found
         zero = "zeroinitializer" if node.lane else "0"
-        return self.made(f"icmp ne {self.held(node)} {found}, {zero}")
+        return self.made(f"icmp slt {self.held(node)} {found}, {zero}")
 
     def store(self, node: Node, number: str, place: str) -> None:
         """Write a node's number to the stack."""
         if node.dtype == "bool":
-            number = self.made(f"zext {self.typed(node)} {number} to {self.held(node)}")
+            number = self.made(f"sext {self.typed(node)} {number} to {self.held(node)}")  # as a comparison has it
         self.say(f"store {self.held(node)} {number}, ptr {place}")
 
     def outside(self, pointer: str, row: str, node: Node) -> tuple[str, str]:

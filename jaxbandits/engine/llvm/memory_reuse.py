@@ -7,14 +7,16 @@ from jaxbandits.engine.llvm.graph_values import Node
 __all__ = ["reused"]
 
 
-def reused(order: list[Node], level: dict[Node, int], stored: set[Node], kept: Iterable[Node]) -> set[tuple[Node, int]]:
+def reused(
+    order: list[Node], level: dict[Node, int], stored: set[Node], ends: list[tuple[Node, Node]]
+) -> set[tuple[Node, int]]:
     """Return the loops of a step and the numbers of what they carry that need no copy.
 
     Args:
         order: the nodes of the step, each after its operands.
         level: the pass of each.
         stored: arrays that are stored.
-        kept: arrays that are read after the step, or that the step does not change.
+        ends: what of the state changes, and what it is after the step.
     """
     place = {node: (level[node], node.arms > 0 or node.kind == "reduction", i) for i, node in enumerate(order)}
     leaves: dict[Node, frozenset[Node]] = {}  # the arrays in memory that are read where a node is computed
@@ -25,16 +27,26 @@ def reused(order: list[Node], level: dict[Node, int], stored: set[Node], kept: I
         if node.kind in ("entry", "reduction", "loop") or node in stored:
             for x in read:
                 last[x] = max(last.get(x, place[node]), place[node])
-    end, found = set(kept), set()
+    changed, news = {old for old, _ in ends}, [new for _, new in ends]
+    end = {new: old if news.count(new) == 1 else new for old, new in ends}
+    results = {(node.operands[0], node.name): node for node in order if node.kind == "result"}
+    owner: dict[Node, Node] = {}  # the array in the memory of which a result is
+    found = set()
     for node in order:
         if node.kind != "loop":
             continue
         firsts = node.operands[: len(node.name.carried)]
         inside = _read(node.name.read, leaves, stored)
         for number, first in enumerate(firsts):
-            once = firsts.count(first) == 1 and first not in inside | end
-            if first.in_memory and first.scope == node.scope and once and last[first] == place[node]:
+            whose, result = owner.get(first, first), results.get((node, number))
+            if (
+                first.in_memory and first.scope == node.scope and (first.kind == "result" or first in changed)
+                and firsts.count(first) == 1 and first not in inside and first not in end
+                and last[first] == place[node] and (result is None or end.get(result, whose) is whose)
+            ):  # fmt: skip
                 found.add((node, number))
+                if result is not None:
+                    owner[result] = whose
     return found
 
 

@@ -54,7 +54,7 @@ def in_passes(nodes: Sequence[Node], olds: Sequence[Node], news: Sequence[Node],
     Raises:
         NotSupportedError: an array of the state becomes another one, which may have changed by then.
     """
-    becomes = [(old, _put(new, old) or new) for old, new in zip(olds, news, strict=True) if new is not old]
+    becomes = _changes(olds, news)
     outputs = {new for _, new in becomes if isinstance(new, Node)}
     if any(node.arms and node in outputs for node in olds):
         raise NotSupportedError("an array of the state that becomes another")
@@ -79,11 +79,16 @@ def in_passes(nodes: Sequence[Node], olds: Sequence[Node], news: Sequence[Node],
         and (node in entries or node in outputs or node.kind in _IN_TURN
              or (last.get(node, 0) > level[node] and costs[node] > _FEW))
     }  # fmt: skip
-    changed = {old for old, _ in becomes}
-    kept = {new.array if isinstance(new, Put) else new for _, new in becomes}
-    kept |= {node for node in nodes if node.kind == "input" and (node.scope != scope or node not in changed)}
-    in_place = reused(order, level, stored, kept)
+    ends = [(old, new.array if isinstance(new, Put) else new) for old, new in becomes]
+    in_place = reused(order, level, stored, ends)
     return Passes(order, level, stored, becomes, max(level.values(), default=0) + 2, entries, inner, in_place)
+
+
+def _changes(olds: Sequence[Node], news: Sequence[Node]) -> list[tuple[Node, Node | Put]]:
+    """Return what becomes what, where it changes."""
+    pairs = [(old, new, _put(new, old)) for old, new in zip(olds, news, strict=True) if new is not old]
+    bases = [new if put is None else put.array for _, new, put in pairs]
+    return [(old, new if put is None or bases.count(put.array) > 1 else put) for old, new, put in pairs]
 
 
 def _levels(order: list[Node]) -> dict[Node, int]:

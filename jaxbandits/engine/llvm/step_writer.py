@@ -32,7 +32,7 @@ class StepWriter(Writer):
         for before, after in passes.becomes:  # all of the new state is known by now
             if isinstance(after, Put):
                 self._put(after)
-                after = after.array  # noqa: PLW2901
+                after = after.array
             if before.arms:
                 self.copy(before, after)
             else:
@@ -192,7 +192,7 @@ class StepWriter(Writer):
         """Write an entry of each run, where the run says; outside of the array it changes nothing."""
         one = type_of("int32" if array.dtype == "bool" else array.dtype, 0)
         if array.dtype == "bool":
-            numbers = self.made(f"zext <{self.width} x i1> {numbers} to <{self.width} x i32>")
+            numbers = self.made(f"sext <{self.width} x i1> {numbers} to <{self.width} x i32>")
         for lane, index in self.by_lane(self.at_most(arm, array.arms, lane=True)):
             at = self.made(f"add i32 {self.made(f'mul i32 {index}, {self.width}')}, {lane}")
             found = self.made(f"extractelement <{self.width} x {one}> {numbers}, i32 {lane}")

@@ -26,10 +26,13 @@ MEANS = (0.7, 0.55, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.3, 0.2)
 RULES = [
     "uniform", "ugape-c", "ugape-b", "gap-e", "ucb-e", "apt", "lsa",
     "hdoc", "hdoc-first", "lucb-g", "apt-g", "apgai-b", "apgai-c", "st2",
-    "lucb", "at-lucb", "kl-lucb", "lucb-pp", "lil-ucb", "continuous-rejects", "rcb",
-    "rcb-i", "ucb-v-inf", "epsilon-first", "kube", "uniform-glr", "eb-tci", "ttucb",
+    "lucb", "at-lucb", "kl-lucb", "lucb-pp", "lil-ucb", "fc2fb", "clucb",
+    "continuous-rejects", "successive-rejects", "successive-elimination", "sar",
+    "sh-var", "sh-ada-var", "doubling-sequential-halving", "ocba", "ocba-m",
+    "rcb", "rcb-i", "rcb-air", "ucb-v-inf", "ucb-air", "epsilon-first", "kube",
+    "uniform-glr", "best-challenger", "track-and-stop", "eb-tci", "ttucb", "threshold-game", "top-m-game",
 ]  # fmt: skip
-OFTEN = ("ugape-c", "lucb", "rcb-i")
+OFTEN = ("ugape-c", "lucb", "rcb-i", "successive-rejects", "track-and-stop")
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli(MEANS),
     lambda: jb.reservoir(beta=1, prices="unit", arms=20),
@@ -88,8 +91,8 @@ def test_a_grid_over_arms_and_parameters_is_the_same() -> None:
 
 
 def test_a_rule_that_llvm_does_not_take_runs_without_and_says_so() -> None:
-    algorithm, problem = jb.SuccessiveRejects(budget=100), jb.bernoulli([0.7, 0.5, 0.4])
-    with pytest.warns(UserWarning, match="SuccessiveRejects runs without kernels: .* cpu: NotSupportedError: "):
+    algorithm, problem = jb.T3C(delta=0.1), jb.bernoulli([0.7, 0.5, 0.4])
+    with pytest.warns(UserWarning, match="T3C runs without kernels: .* cpu: NotSupportedError: "):
         found = jb.simulate(algorithm, problem, 20, on_chip=True)
     same(found, jb.simulate(algorithm, problem, 20))
 
@@ -108,13 +111,16 @@ def pairs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
-    **{f"{f.__name__} of floats": (f, pairs(FLOATS)) for f in (lax.add, lax.sub, lax.mul, lax.div)},
+    **{f"{f.__name__} of floats": (f, pairs(FLOATS)) for f in (lax.add, lax.sub, lax.mul, lax.div, lax.max, lax.min)},
     **{f"{f.__name__} of floats": (f, pairs(FLOATS)) for f in (lax.eq, lax.ne, lax.lt, lax.le, lax.gt, lax.ge)},
-    **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.add, lax.sub, lax.mul, lax.rem, lax.max, lax.min)},
+    **{
+        f"{f.__name__} of int32": (f, pairs(WHOLE))
+        for f in (lax.add, lax.sub, lax.mul, lax.div, lax.rem, lax.max, lax.min)
+    },
     **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.eq, lax.ne, lax.lt, lax.le, lax.gt, lax.ge)},
     **{
         f"{f.__name__} of uint32": (f, pairs(BITS))
-        for f in (lax.add, lax.sub, lax.mul, lax.max, lax.min, lax.lt, lax.ge)
+        for f in (lax.add, lax.sub, lax.mul, lax.div, lax.rem, lax.max, lax.min, lax.lt, lax.ge)
     },
     **{f"{f.__name__} of int32": (f, pairs(WHOLE)) for f in (lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor)},
     **{
@@ -130,7 +136,9 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         for f in (lax.neg, lax.abs, lax.sign, lax.sqrt, lax.floor, lax.ceil, lax.square)
     },
     "round": (lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), (FLOATS,)),
-    **{f"{f.__name__} of int32": (f, (WHOLE,)) for f in (lax.neg, lax.abs)},
+    **{f"{f.__name__} of int32": (f, (WHOLE,)) for f in (lax.neg, lax.abs, lax.sign, lax.clz)},
+    "clz of uint32": (lax.clz, (BITS,)),
+    "is_finite": (lax.is_finite, (FLOATS,)),
     "float to int32": (lambda x: x.astype(jnp.int32), (FLOATS,)),
     "float to uint32": (lambda x: x.astype(jnp.uint32), (FLOATS,)),
     "int32 to float": (lambda x: x.astype(jnp.float32), (WHOLE,)),
@@ -185,6 +193,64 @@ def test_reductions_over_arms(reduce: Callable[[jax.Array], jax.Array], count: i
     if reduce is arms.any_arm:
         numbers = numbers > 2
     check(reduce, [jnp.asarray(numbers)])
+
+
+@pytest.mark.parametrize("count", [5, 12, 13, 50])
+def test_running_sums_and_scatters(count: int) -> None:
+    """As `arms.scatter` puts the arms that are left in front of the others."""
+    rng = np.random.default_rng(count)
+    active = jnp.asarray(rng.random((count, 32)) < 0.6)
+    order: Any = jnp.asarray(rng.permuted(np.tile(np.arange(count)[:, None], (1, 32)), axis=0), jnp.int32)
+
+    def moved(active: jax.Array, order: jax.Array) -> jax.Array:
+        place = jnp.where(active, jnp.cumsum(active, axis=0) - 1, count)
+        return arms.scatter(order, place, jnp.broadcast_to(arms.index(count, (32,)), active.shape))
+
+    check(lambda active, _: jnp.cumsum(active, axis=0), [active, order])
+    check(moved, [active, order])
+
+
+def test_loops_of_a_step() -> None:
+    """Loops of which each run needs another number of steps, in each other, with arrays that they change or keep."""
+    rng = np.random.default_rng(3)
+    fixed = tuple(jnp.asarray(rng.integers(0, most, 32), jnp.int32) for most in (9, 13))
+    start, busy = jnp.asarray(rng.random((13, 32)), jnp.float32), jnp.ones(32, bool)
+
+    def step(fixed: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
+        counts, arm = fixed
+
+        def halved(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            left, x = state
+            more = left > 0
+            x = lax.fori_loop(0, 3, lambda i, x: jnp.where(more & (x > 0.5), x - 0.25, x), x)
+            return left - more, arms.put(x, arm, jnp.where(more, arms.take(x, arm) / 2, arms.take(x, arm)))
+
+        x = lax.while_loop(lambda state: jnp.any(state[0] > 0), halved, (counts, x + 1))[1]
+        large = arms.largest(x) > 1.5
+        return lax.cond(jnp.any(large), lambda x: jnp.where(large, x - arms.largest(x), x), lambda x: x, x)
+
+    found = jax.jit(lambda fixed, x: steps_by_llvm(step, fixed, x, busy, jnp.int32(3)))(fixed, start)
+    expected = start
+    for _ in range(3):
+        expected = step(fixed, expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+REWRITTEN: list[Callable[..., Any]] = [
+    lambda x, y: x / y / (y + x),
+    lambda x, y: x / (y / (x + 1)),
+    lambda x, y: x / jnp.sqrt(y),
+    lambda x, y: x / 3 + y,
+    lambda x, y: (x + 0.3) + 0.7 + y,
+    lambda x, y: x * 0.3 * 0.7 + y,
+]
+
+
+@pytest.mark.parametrize("function", REWRITTEN)
+def test_what_xla_may_write_in_another_way_is_refused(function: Callable[..., Any]) -> None:
+    numbers = jnp.asarray(np.random.default_rng(4).random(16) + 0.5, jnp.float32)
+    with pytest.raises(NotSupportedError, match="which XLA rewrites"):
+        steps_by_llvm(lambda x, y: function(x, y), numbers, numbers, jnp.ones(16, bool), jnp.int32(1))
 
 
 @pytest.mark.parametrize("count", [1, 3, 13, 50])
@@ -279,7 +345,7 @@ NUMBERS: list[Callable[..., Any]] = [
 ARRAYS: list[Callable[..., Any]] = [
     lambda a, b, x, y, i: x - y,
     lambda a, b, x, y, i: jnp.where(x > a, y, x + b),
-    lambda a, b, x, y, i: x / (jnp.abs(y) + 1),
+    lambda a, b, x, y, i: jnp.where(x > y, x / (jnp.abs(y) + 1), y),
     lambda a, b, x, y, i: arms.put(x, i, a),
 ]
 PLACES: list[Callable[..., Any]] = [
