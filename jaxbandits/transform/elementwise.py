@@ -73,7 +73,7 @@ def integer_power(operation: Operation) -> list[jax.Array]:
     """Multiply by itself as often as a whole number says: by squaring again and again, each product shielded."""
     if operation.params["y"] == 2:
         return square(operation)
-    return [_whole_power(operation.like_result(0), operation.params["y"])]
+    return [_quotient(operation, _whole_power(operation.like_result(0), operation.params["y"]))]
 
 
 def raise_to_power(operation: Operation) -> list[jax.Array]:
@@ -81,7 +81,7 @@ def raise_to_power(operation: Operation) -> list[jax.Array]:
     exponent, known = operation.values[1], operation.values[1].range
     if exponent.mapped or known is None or known[0] != known[1] or known[0] % 1 or abs(known[0]) > _SMALL_POWER:
         return _function(functions.power)(operation)
-    return [_whole_power(operation.like_result(0), int(known[0]))]
+    return [_quotient(operation, _whole_power(operation.like_result(0), int(known[0])))]
 
 
 def _whole_power(base: jax.Array, exponent: int) -> jax.Array:
@@ -119,6 +119,11 @@ def divide(operation: Operation) -> list[jax.Array]:
 def root(operation: Operation) -> list[jax.Array]:
     """Take the square root."""
     return [_quotient(operation, *plain(operation))]
+
+
+def inverse_root(operation: Operation) -> list[jax.Array]:
+    """Divide 1 by the square root."""
+    return [_quotient(operation, 1 / shield(jnp.sqrt(operation.like_result(0))))]
 
 
 def _quotient(operation: Operation, found: jax.Array) -> jax.Array:
@@ -170,7 +175,7 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "div": divide,
     "sqrt": root,
     "bitcast_convert_type": keep_bits,
-    "rsqrt": _function(lambda x: 1 / shield(jnp.sqrt(x))),
+    "rsqrt": inverse_root,
     "log": logarithm,
     "log1p": _function(functions.log1p),
     "exp": _function(functions.exp),

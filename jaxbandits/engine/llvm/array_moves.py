@@ -1,7 +1,7 @@
 """Operations of JAX that only move numbers, for a step's graph: its nodes get other places."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,9 +32,15 @@ def _iota(move: Traced) -> list[Value]:
     axis, made = move.parameters["dimension"], []
     for place in np.ndindex(nodes_shape(move.shape)):
         if axis == arm:
-            made.append(move.make.arm(arms, move.dtype))
-        else:  # a run's own number counts as 0: it only helps to find places in flat arrays
-            made.append(move.make.number(0 if axis == lane else place[axis], move.dtype))
+            number = move.make.arm(arms, "int32")
+            same = move.dtype in ("int32", "uint32")
+            made.append(
+                move.make.arm(arms, move.dtype) if same else move.make.operation("convert int32", (number,), move.dtype)
+            )
+        elif axis == lane:  # it only helps to find places in flat arrays
+            made.append(move.make.node("run", "", (), move.dtype, lane=True, arms=0))
+        else:
+            made.append(move.make.number(place[axis], move.dtype))
     return [value_of(objects(made), move.shape, move.dtype)]
 
 
@@ -44,9 +50,21 @@ def _reshaped(move: Traced) -> list[Value]:
         return [dataclasses.replace(x, flat=True)]
     if x.flat and tuple(shape) == (x.arms, LANES):
         return [dataclasses.replace(x, flat=False)]
-    if x.flat or axes_of(shape)[2] != x.arms:
+    lane, arm, _ = axes_of(shape)
+    if x.flat or _parts(nodes_shape(shape), lane, arm) != _parts(x.nodes.shape, x.lane, x.arm):
         raise NotSupportedError(f"a new shape, {tuple(shape)}")
     return [value_of(x.nodes, shape, move.dtype)]
+
+
+def _parts(shape: Sequence[int], lane: int | None, arm: int | None) -> list[int | str]:
+    """Return what an array is made of from its first axis on: runs, arms, and short axes with all of their entries."""
+    parts: list[int | str] = [1]
+    for axis, size in enumerate(shape):
+        if axis in (lane, arm):
+            parts += ["runs" if axis == lane else "arms", 1]
+        else:
+            parts[-1] = int(parts[-1]) * size
+    return parts
 
 
 def _transposed(move: Traced) -> list[Value]:

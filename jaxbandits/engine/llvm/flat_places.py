@@ -32,7 +32,10 @@ def _scattered(traced: Traced) -> list[Value]:
     array, places, values = traced.operands
     if not array.flat or not array.arms or {x.nodes.size for x in traced.operands} != {1} or values.arms != places.arms:
         raise NotSupportedError("a scatter")
-    make, (inside, outside, place) = traced.make, _not_negative(places.nodes.item()).operands
+    make, chosen = traced.make, _not_negative(places.nodes.item())
+    if chosen.kind != "operation" or chosen.name != "select_n":
+        raise NotSupportedError("a scatter that no arm is left out of")
+    inside, outside, place = chosen.operands
     if inside.dtype != "bool" or outside.kind != "constant" or outside.name != LANES * array.arms:
         raise NotSupportedError("a scatter that no arm is left out of")
     nowhere = make.number(array.arms, "int32")
@@ -44,18 +47,21 @@ def _scattered(traced: Traced) -> list[Value]:
 
 def _not_negative(place: Node) -> Node:
     """Return a place without what JAX does about negative ones."""
-    operands = place.operands
-    if place.name == "select_n" and operands[0].name == "lt" and operands[0].operands[0] is operands[1]:
-        return _not_negative(operands[1])
-    return place
+    if place.kind != "operation" or place.name != "select_n":
+        return place
+    negative, found, moved = place.operands
+    if negative.name != "lt" or negative.operands[0] is not found or (moved.name, moved.operands[0]) != ("add", found):
+        return place
+    zero = negative.operands[1]
+    return _not_negative(found) if zero.kind == "constant" and zero.name == 0 else place
 
 
 def _arm_of(place: Node) -> Node:
-    """Return the arm of a place in a flat array; the run's own number counts as 0 here."""
+    """Return the arm of a place in a flat array."""
     place = _not_negative(place)
     operands = place.operands
     for one, other in (operands, operands[::-1]) if len(operands) == 2 else ():
-        if place.name == "add" and other.kind == "constant" and other.name == 0:
+        if place.name == "add" and other.kind == "run":
             return _arm_of(one)
         if place.name == "mul" and other.kind == "constant" and other.name == LANES:
             return one

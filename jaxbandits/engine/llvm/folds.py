@@ -72,8 +72,11 @@ def _running(traced: Traced) -> list[Value]:
     (x,), parameters = traced.operands, traced.parameters
     if parameters["axis"] != x.arm or parameters["reverse"] or traced.dtype == "float32":
         raise NotSupportedError("running sums of floats, from the end, or not over arms")
-    lane = x.lane is not None
-    made = [traced.make.node("running", "add", (node,), x.dtype, lane=lane, arms=x.arms) for node in x.nodes.ravel()]
+    if any(not node.arms for node in x.nodes.ravel()):
+        raise NotSupportedError("running sums of one number")
+    made = [
+        traced.make.node("running", "add", (node,), x.dtype, lane=node.lane, arms=x.arms) for node in x.nodes.ravel()
+    ]
     return [value_of(objects(made), traced.shape, traced.dtype)]
 
 

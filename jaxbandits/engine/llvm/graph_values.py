@@ -45,6 +45,7 @@ class Node:
         lane: whether each run has its own.
         arms: the number of arms of an array, or 0 for a number.
         scope: the loops inside of which it is computed, outermost first, by their numbers.
+        fixed: whether it hangs on constants alone.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Node:
     lane: bool
     arms: int
     scope: tuple[int, ...] = ()
+    fixed: bool = False
 
     @property
     def in_memory(self) -> bool:

@@ -36,6 +36,8 @@ def _scan(make: NodeMaker, read: Read, parameters: Any, operands: list[Value]) -
     constants, carried = scan_sizes(parameters)
     if len(operands) > constants + carried or len(program.jaxpr.outvars) > carried:
         raise NotSupportedError("a scan over the rows of an array")
+    if parameters["length"] <= 1:  # XLA makes no loop of it
+        return read(program, operands) if parameters["length"] else operands[constants:]
     fixed, length = operands[:constants], make.number(parameters["length"], "int32")
 
     def step(values: list[Value]) -> tuple[Node, list[Value]]:
@@ -44,15 +46,15 @@ def _scan(make: NodeMaker, read: Read, parameters: Any, operands: list[Value]) -
         return going, [_scalar(number), *read(program, [*fixed, *values[1:]])]
 
     first = [_scalar(make.number(0, "int32")), *operands[constants:]]
-    going = make.number(parameters["length"] > 0, "bool")
+    going = make.number(True, "bool")
     return _repeated(make, [None, *program.jaxpr.invars[constants:]], going, first, step)[1:]
 
 
 def _cond(make: NodeMaker, read: Read, parameters: Any, operands: list[Value]) -> list[Value]:
     (which, *given), branches = operands, parameters["branches"]
     kept = [_kept(branch) for branch in branches]
-    if len(branches) != 2 or all(places is None for places in kept):
-        raise NotSupportedError("a choice of which neither branch returns what it is given")
+    if which.nodes.item().fixed or len(branches) != 2 or all(places is None for places in kept):
+        raise NotSupportedError("a choice that is known, or of which neither branch returns what it is given")
     number = 0 if kept[0] is None else 1  # of the branch that computes
     places, program = kept[1 - number] or [], branches[number]
     going = make.operation("eq", (which.nodes.item(), make.number(number, which.dtype)), "bool")

@@ -39,11 +39,11 @@ def reused(
         inside = _read(node.name.read, leaves, stored)
         for number, first in enumerate(firsts):
             whose, result = owner.get(first, first), results.get((node, number))
-            if (
-                first.in_memory and first.scope == node.scope and (first.kind == "result" or first in changed)
-                and firsts.count(first) == 1 and first not in inside and first not in end
-                and last[first] == place[node] and (result is None or end.get(result, whose) is whose)
-            ):  # fmt: skip
+            there = first.in_memory and first.scope == node.scope and first.lane == node.name.carried[number].lane
+            ours = first.kind == "result" or first in changed
+            once = firsts.count(first) == 1 and first not in inside and first not in end
+            last_one = once and last.get(first) == place[node]
+            if there and ours and last_one and (result is None or end.get(result, whose) is whose):
                 found.add((node, number))
                 if result is not None:
                     owner[result] = whose

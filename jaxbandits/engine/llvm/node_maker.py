@@ -1,7 +1,7 @@
 """Makes the nodes of a step's graph; equal ones are made once."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +22,19 @@ from jaxbandits.engine.llvm.graph_values import (
 __all__ = ["NodeMaker", "Traced"]
 
 #: Nodes that have no operands and are the same everywhere.
-_LEAVES = ("constant", "table", "arm")
+_LEAVES = ("constant", "table", "arm", "run")
+#: Operations that are computed here if all operands are constants.
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "sqrt": np.sqrt,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "select_n": lambda which, no, yes: yes if which else no,
+}
 
 
 class NodeMaker:
@@ -47,7 +59,8 @@ class NodeMaker:
         scopes = [() if kind in _LEAVES else self.scope[:length] for length in range(len(self.scope) + 1)]
         found = next((self._made[scope, key] for scope in scopes if (scope, key) in self._made), None)
         if found is None:
-            found = self._made[scopes[-1], key] = Node(kind, name, operands, dtype, lane, arms, scopes[-1])
+            fixed = kind in _LEAVES or (kind not in ("input", "loop", "result") and all(x.fixed for x in operands))
+            found = self._made[scopes[-1], key] = Node(kind, name, operands, dtype, lane, arms, scopes[-1], fixed)
             self.nodes.append(found)
         return found
 
@@ -63,6 +76,16 @@ class NodeMaker:
         """Return an operation on numbers, or on arrays arm by arm."""
         if name == "select_n" and len(operands) == 3 and operands[1] is operands[2]:
             return operands[1]
+        if name == "add" and dtype == "float32":  # XLA leaves out a zero that is added, also to -0.0
+            rest = [x for x in operands if x.kind != "constant" or x.name != 0]
+            if len(rest) == 1:
+                return rest[0]
+        if (
+            name in _FOLDED and (name != "div" or dtype == "float32") and all(x.kind == "constant" for x in operands)
+        ):  # XLA computes with constants, too
+            with np.errstate(all="ignore"):
+                found = _FOLDED[name](*(np.dtype(x.dtype).type(x.name) for x in operands))
+            return self.number(found.item(), dtype)
         lane, arms = any(x.lane for x in operands), max(x.arms for x in operands)
         return self.node("operation", name, operands, dtype, lane=lane, arms=arms)
 

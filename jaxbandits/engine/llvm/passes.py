@@ -7,6 +7,7 @@ loop inside of a step has passes of its own.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError
@@ -58,10 +59,11 @@ def in_passes(nodes: Sequence[Node], olds: Sequence[Node], news: Sequence[Node],
     outputs = {new for _, new in becomes if isinstance(new, Node)}
     if any(node.arms and node in outputs for node in olds):
         raise NotSupportedError("an array of the state that becomes another")
-    needed = _reached(
-        [*outputs, *(x for _, new in becomes if isinstance(new, Put) for pair in new.changes for x in pair)]
-    )
+    puts = [new for _, new in becomes if isinstance(new, Put)]
+    needed = _reached([*outputs, *(x for put in puts for x in (put.array, *itertools.chain(*put.changes)))])
     order = [node for node in nodes if node in needed and node.scope == scope]
+    if any(node.kind == "run" for node in order):
+        raise NotSupportedError("the number of a run")
     inner = {
         node: in_passes(nodes, node.name.carried, node.name.nexts, node.name.scope)
         for node in order if node.kind == "loop"
@@ -129,7 +131,7 @@ def _costs(order: list[Node]) -> dict[Node, int]:
 def _put(new: Node, old: Node) -> Put | None:
     """Return the entries that change in `old`, or in what a loop makes of it; None if it becomes another array."""
     changes: list[tuple[Node, Node]] = []
-    while old.arms and new is not old and new.kind != "result":
+    while old.arms and old.lane and new is not old and new.kind != "result":
         if new.kind != "operation" or new.name != "select_n" or new.operands[0].name != "eq":
             return None
         hit, new, value = new.operands

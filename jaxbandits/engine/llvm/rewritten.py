@@ -11,6 +11,8 @@ from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError
 
 __all__ = ["check_written"]
 
+#: Powers of two by which nearly all numbers can be multiplied without an infinity or a zero.
+_MODERATE = 24
 #: Operations with a constant that XLA joins to one.
 _SAME = {"mul": ("mul",), "add": ("add", "sub"), "sub": ("add", "sub")}
 
@@ -29,8 +31,9 @@ def check_written(name: str, operands: tuple[Node, ...]) -> None:
         above, below = operands
         if above.name == "div" or below.name in ("div", "sqrt"):
             raise NotSupportedError("a division by a root, or of or by a quotient, which XLA rewrites")
-        if below.kind == "constant" and above.kind != "constant":
-            raise NotSupportedError("a division by a constant, which XLA rewrites")
+        shared = (above.lane and not below.lane) or (above.arms and not below.arms)
+        if shared or (below.fixed and not above.fixed):
+            raise NotSupportedError("a division by a constant, or by a number for many, which XLA rewrites")
     for x, constant in (operands, operands[::-1]) if name in _SAME else ():
         if constant.kind == "constant" and x.kind == "operation" and x.name in _SAME[name]:
             constants = [constant, *(y for y in x.operands if y.kind == "constant")]
@@ -39,5 +42,8 @@ def check_written(name: str, operands: tuple[Node, ...]) -> None:
 
 
 def _exact(node: Node) -> bool:
-    """Return whether a product with a constant is exact: it is a power of two, or 0."""
-    return node.kind == "constant" and abs(math.frexp(node.name)[0]) in (0.5, 0.0)
+    """Return whether a product with a constant is exact but for the smallest and the largest numbers."""
+    if node.kind != "constant" or not math.isfinite(node.name):
+        return False
+    part, exponent = math.frexp(node.name)
+    return abs(part) == 0.5 and abs(exponent) <= _MODERATE

@@ -106,9 +106,13 @@ class _Reader(NodeMaker):
         if name in CALLS:
             program, constants = called(equation)
             return self.jaxpr(program, [*self.constants(constants), *operands])
+        if name not in ("reshape", "gather", "scatter") and any(x.flat for x in operands):
+            raise NotSupportedError(f"{name} of a flat array")
         if name in LOOPS:
             return LOOPS[name](self, self.closed, parameters, operands)
         result = equation.outvars[0].aval
+        if jnp.issubdtype(result.dtype, jax.dtypes.prng_key):
+            return _of_keys(name, operands, parameters, result, self)
         traced = Traced(name, operands, parameters, result.shape, dtype_of(result), self)
         if name in _BY_NUMBER:
             return [_by_number(traced, name)]
@@ -124,9 +128,16 @@ class _Reader(NodeMaker):
         return _RULES[name](traced)
 
 
+def _of_keys(name: str, operands: list[Value], parameters: Any, result: Any, make: NodeMaker) -> list[Value]:
+    """Return keys that are moved: they are pairs of words, on one more axis."""
+    if name not in ("slice", "reshape", "squeeze", "expand_dims") or result.dtype.itemsize != 8:
+        raise NotSupportedError(f"{name} of keys")
+    whole = {"start_indices": (0,), "limit_indices": (2,), "strides": (1,)}
+    parameters = {key: value + whole[key] if value and key in whole else value for key, value in parameters.items()}
+    return _RULES[name](Traced(name, operands, parameters, (*result.shape, 2), "uint32", make))
+
+
 def _by_number(traced: Traced, name: str) -> Value:
-    if any(x.flat for x in traced.operands):
-        raise NotSupportedError(f"{name} of a flat array")
     if traced.dtype == "float32" and name in ("max", "min"):  # NaN has another meaning there
         name = f"{name}imum"
     nodes = [x.nodes for x in traced.operands]

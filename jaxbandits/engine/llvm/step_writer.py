@@ -79,7 +79,12 @@ class StepWriter(Writer):
         """Write a loop inside of the step."""
         loop, held = node.name, dict[Node, str]()
         for number, (now, new, first) in enumerate(zip(loop.carried, loop.nexts, node.operands, strict=False)):
-            if now.arms and first in self.memory and (new is now or (node, number) in passes.reused):
+            if (
+                now.arms
+                and first.lane == now.lane
+                and first in self.memory
+                and (new is now or (node, number) in passes.reused)
+            ):
                 self.memory[now] = self.memory[first]
             elif new is now and not now.arms:
                 self.names[now] = self.operand(first, now.lane, {})
@@ -182,7 +187,7 @@ class StepWriter(Writer):
             at, new = (self.operand(x, True, {x: number}) for x, number in zip((place, values), numbers, strict=True))
             self._write_at(node, at, new)
 
-        self.loop(str(place.arms or values.arms), one)
+        self.loop(str(place.arms or values.arms or 1), one)
 
     def _put(self, put: Put) -> None:
         for arm, value in put.changes:

@@ -30,7 +30,7 @@ RULES = [
     "continuous-rejects", "successive-rejects", "successive-elimination", "sar",
     "sh-var", "sh-ada-var", "doubling-sequential-halving", "ocba", "ocba-m",
     "rcb", "rcb-i", "rcb-air", "ucb-v-inf", "ucb-air", "epsilon-first", "kube",
-    "uniform-glr", "best-challenger", "track-and-stop", "eb-tci", "ttucb", "threshold-game", "top-m-game",
+    "uniform-glr", "best-challenger", "track-and-stop", "t3c", "eb-tci", "ttucb", "threshold-game", "top-m-game",
 ]  # fmt: skip
 OFTEN = ("ugape-c", "lucb", "rcb-i", "successive-rejects", "track-and-stop")
 PROBLEMS: list[Callable[[], Any]] = [
@@ -91,8 +91,8 @@ def test_a_grid_over_arms_and_parameters_is_the_same() -> None:
 
 
 def test_a_rule_that_llvm_does_not_take_runs_without_and_says_so() -> None:
-    algorithm, problem = jb.T3C(delta=0.1), jb.bernoulli([0.7, 0.5, 0.4])
-    with pytest.warns(UserWarning, match="T3C runs without kernels: .* cpu: NotSupportedError: "):
+    algorithm, problem = jb.TTTS(delta=0.1), jb.bernoulli([0.7, 0.5, 0.4])
+    with pytest.warns(UserWarning, match="TTTS runs without kernels: .* cpu: NotSupportedError: "):
         found = jb.simulate(algorithm, problem, 20, on_chip=True)
     same(found, jb.simulate(algorithm, problem, 20))
 
@@ -138,6 +138,7 @@ OPERATIONS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "round": (lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), (FLOATS,)),
     **{f"{f.__name__} of int32": (f, (WHOLE,)) for f in (lax.neg, lax.abs, lax.sign, lax.clz)},
     "clz of uint32": (lax.clz, (BITS,)),
+    "a zero added": (lambda x: jnp.stack([x + 0.0, -0.0 + x, x - 0.0]), (FLOATS,)),
     "is_finite": (lax.is_finite, (FLOATS,)),
     "float to int32": (lambda x: x.astype(jnp.int32), (FLOATS,)),
     "float to uint32": (lambda x: x.astype(jnp.uint32), (FLOATS,)),
@@ -236,6 +237,78 @@ def test_loops_of_a_step() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+TABLE = np.arange(13, dtype=np.float32) * 1.5
+
+
+def broadcast(x: Any, like: jax.Array) -> jax.Array:
+    return jnp.broadcast_to(jnp.asarray(x)[:, None], like.shape)
+
+
+def two_loops(x: jax.Array) -> jax.Array:
+    table = lax.fori_loop(0, 2, lambda _, s: s + 1, jnp.asarray(TABLE))
+    return lax.fori_loop(0, 2, lambda _, s: s + x, broadcast(table, x)) * 2
+
+
+#: Steps of `(13, R)` floats, and of an arm of each run.
+CORNERS: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
+    "puts into an array that has no runs": lambda x, arm: (
+        x + lax.fori_loop(0, 5, lambda k, s: jnp.where(jnp.arange(13) == 2 * k, 7.0, s), jnp.zeros(13))[:, None]
+    ),
+    "a table that a loop carries": lambda x, arm: lax.fori_loop(
+        0, 2, lambda _, s: (s[0] + s[1], lax.optimization_barrier(s[1])), (x, broadcast(TABLE, x))
+    )[0],
+    "a loop of runs after one without": lambda x, arm: two_loops(x),
+    "a put into what a loop has made": lambda x, arm: arms.put(lax.fori_loop(0, 3, lambda _, s: s + 1, x), arm, 0.0),
+    "a scatter to one place": lambda x, arm: arms.scatter(x, arm[None], jnp.full((1, *arm.shape), 9.0)),
+    "two outputs of one loop, one of them changed": lambda x, arm: (lambda found: found + arms.put(found, arm, 5.0))(
+        lax.fori_loop(0, 3, lambda _, s: s + x, x)
+    ),
+    "an array that is read after its loop": lambda x, arm: lax.fori_loop(0, 3, lambda _, s: s + 1, x) - x,
+    "numbers of arms as floats": lambda x, arm: x + lax.iota(jnp.float32, 13)[:, None],
+    "a swap of short axes": lambda x, arm: jnp.stack([x, x + 1], 0)[::-1][0],
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corners_of_a_step(name: str) -> None:
+    """Each was once wrong, or refused without a word."""
+    rng, step = np.random.default_rng(6), CORNERS[name]
+    arm, start = jnp.asarray(rng.integers(0, 13, 16), jnp.int32), jnp.asarray(rng.normal(size=(13, 16)), jnp.float32)
+    try:
+        found = jax.jit(
+            lambda arm, x: steps_by_llvm(lambda arm, x: step(x, arm), arm, x, jnp.ones(16, bool), jnp.int32(2))
+        )(arm, start)
+    except NotSupportedError:
+        assert name == "a swap of short axes"
+        return
+    expected = step(step(start, arm), arm)
+    np.testing.assert_array_equal(found, expected)
+
+
+MISREAD: dict[str, Callable[[jax.Array], jax.Array]] = {
+    "the number of a run": lambda x: x + jnp.arange(x.shape[1]).astype(jnp.float32),
+    "axes in another order": lambda x: x + jnp.stack([x, x + 1], 1).reshape(2, *x.shape)[0],
+    "runs and arms as one axis": lambda x: jnp.where(jnp.any((x > 2).reshape(-1)), x + 1, x),
+    "running sums of one number": lambda x: x + jnp.cumsum(jnp.ones(x.shape, jnp.int32), 0),
+    "a choice that is no place below 0": lambda x: (
+        lambda p: x + x.reshape(-1).at[jnp.where(p < 5 * x.shape[1], p + 1, p)].get(mode="clip")
+    )(3 * x.shape[1] + jnp.arange(x.shape[1])),
+}
+
+
+def test_a_division_by_one_number_for_all_runs_is_refused() -> None:
+    """XLA multiplies by its reciprocal."""
+    with pytest.raises(NotSupportedError, match="for many"):
+        steps_by_llvm(lambda f, x: x / f, jnp.float32(3), jnp.ones(16), jnp.ones(16, bool), jnp.int32(1))
+
+
+@pytest.mark.parametrize("name", MISREAD)
+def test_what_would_be_misread_is_refused(name: str) -> None:
+    x, busy = jnp.ones((13, 16)), jnp.ones(16, bool)
+    with pytest.raises(NotSupportedError):
+        steps_by_llvm(lambda _, x: MISREAD[name](x), (), x, busy, jnp.int32(1))
+
+
 REWRITTEN: list[Callable[..., Any]] = [
     lambda x, y: x / y / (y + x),
     lambda x, y: x / (y / (x + 1)),
@@ -243,6 +316,8 @@ REWRITTEN: list[Callable[..., Any]] = [
     lambda x, y: x / 3 + y,
     lambda x, y: (x + 0.3) + 0.7 + y,
     lambda x, y: x * 0.3 * 0.7 + y,
+    lambda x, y: x / (jnp.asarray(1.0) + 2),
+    lambda x, y: x / arms.largest(jnp.asarray(TABLE)),
 ]
 
 
