@@ -35,7 +35,8 @@ class Node:
     """An operation on numbers of one run.
 
     Attributes:
-        kind: `input`, `constant`, `table` (a constant for each arm), `arm` (the number of the arm), `operation`,
+        kind: `input`, `constant`, `table` (a constant for each arm), `arm` (the number of the arm), `run` (that
+            of the run: places in flat arrays are made of it, and nothing is computed with it), `operation`,
             `entry` (of an array, at an arm), `reduction` (of an array to a number), `running` (sums of an array's
             first numbers), `moved` (an array, with the entries of another at places of their own), `loop`, or
             `result` (of a loop).
