@@ -47,7 +47,7 @@ class Hedge(NamedTuple):
         regrets = regrets - least
         # The loss of the mixture: the change of -log(sum of powers) / rate.
         powers, before = jnp.sum(jnp.exp(-rate * regrets)), jnp.sum(jnp.exp(-rate * self.regrets))
-        mixed = least - jnp.log(powers / before) / rate
+        mixed = least - jnp.log(powers / before) * self.gap / jnp.log(count)
         lost = -jnp.sum(self.shares(count) * gains)
         return type(self)(regrets, self.gap + jnp.maximum(lost - mixed, 0.0))
 
