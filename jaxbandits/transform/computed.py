@@ -36,16 +36,8 @@ class Computed:
         else:
             params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
         operands = tuple(map(_identity, operation.values))
-        key = (
-            operation.name,
-            params,
-            operands,
-            operation.exposed,
-            operation.divided,
-            operation.suffix,
-            operation.shape,
-            axes,
-        )
+        use = (operation.exposed, operation.divided)
+        key = (operation.name, params, operands, use, operation.suffix, operation.shape, axes)
         if key not in self._found:
             # The operands are held, too: another array must not get the number of one that is gone.
             self._found[key] = compute(), list(operation.values)

@@ -73,7 +73,7 @@ def integer_power(operation: Operation) -> list[jax.Array]:
     """Multiply by itself as often as a whole number says: by squaring again and again, each product shielded."""
     if operation.params["y"] == 2:
         return square(operation)
-    return [_quotient(operation, _whole_power(operation.like_result(0), operation.params["y"]))]
+    return [_whole_power(operation, operation.params["y"])]
 
 
 def raise_to_power(operation: Operation) -> list[jax.Array]:
@@ -81,19 +81,19 @@ def raise_to_power(operation: Operation) -> list[jax.Array]:
     exponent, known = operation.values[1], operation.values[1].range
     if exponent.mapped or known is None or known[0] != known[1] or known[0] % 1 or abs(known[0]) > _SMALL_POWER:
         return _function(functions.power)(operation)
-    return [_quotient(operation, _whole_power(operation.like_result(0), int(known[0])))]
+    return [_whole_power(operation, int(known[0]))]
 
 
-def _whole_power(base: jax.Array, exponent: int) -> jax.Array:
+def _whole_power(operation: Operation, exponent: int) -> jax.Array:
     """Multiply a number by itself."""
-    power, rest = None, abs(exponent)
+    base, power, rest = operation.like_result(0), None, abs(exponent)
     while rest:
         if rest & 1:
             power = base if power is None else shield(power * base)
         rest >>= 1
         base = shield(base * base) if rest else base
     power = jnp.ones_like(base) if power is None else power
-    return 1 / power if exponent < 0 else power
+    return _quotient(operation, 1 / power) if exponent < 0 else power
 
 
 def divide(operation: Operation) -> list[jax.Array]:
@@ -122,7 +122,9 @@ def root(operation: Operation) -> list[jax.Array]:
 
 
 def inverse_root(operation: Operation) -> list[jax.Array]:
-    """Divide 1 by the square root."""
+    """Divide 1 by the square root; of other types than float32 as JAX does."""
+    if operation.out.dtype != jnp.float32:
+        return plain(operation)
     return [_quotient(operation, 1 / shield(jnp.sqrt(operation.like_result(0))))]
 
 

@@ -6,6 +6,8 @@ from jaxbandits.engine.llvm.graph_values import Node
 
 __all__ = ["reused"]
 
+_NONE: frozenset[Node] = frozenset()
+
 
 def reused(
     order: list[Node], level: dict[Node, int], stored: set[Node], ends: list[tuple[Node, Node]]
@@ -54,6 +56,3 @@ def _read(operands: Iterable[Node], leaves: dict[Node, frozenset[Node]], stored:
     """Return the arrays in memory that are read where an expression of these operands is computed."""
     found = (frozenset([x]) if x.in_memory else frozenset() if x in stored else leaves.get(x, _NONE) for x in operands)
     return frozenset().union(*found)
-
-
-_NONE: frozenset[Node] = frozenset()
