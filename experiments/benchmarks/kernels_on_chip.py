@@ -32,7 +32,7 @@ from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk
 from jaxbandits.engine.on_chip.pallas_loop import NAME
-from jaxbandits.engine.rows import blank_log
+from jaxbandits.engine.rows import blank_log, row_types
 
 __all__ = ["Kernel", "Named", "kernel", "rows_of_kernels"]
 
@@ -68,7 +68,8 @@ def kernel(cells: Cells, carry: Carry, settings: Settings, mesh: Mesh) -> Kernel
     def on_device(cells: Cells, carry: Carry) -> Any:
         lanes = jax.tree.map(lambda x: x[0], carry)
         with tracing_for(settings.platform):
-            after, log = run_chunk(cells, lanes, blank_log(cells, lanes, settings), jnp.int32(16 * block), settings)
+            log = blank_log(row_types(cells, carry, settings), lanes.problem.arms, settings)
+            after, log = run_chunk(cells, lanes, log, jnp.int32(16 * block), settings)
         return jax.tree.map(lambda x: x[None], (after.state, after.steps, log.pulled))
 
     def like(tree: Any, spec: PartitionSpec) -> Any:

@@ -30,6 +30,8 @@ class Forms:
         max_unrolled_rows: largest number of rows of runs in a decision that is unrolled arm by arm
             (`compilers/unroll_arms.py`). From 251 on LLVM assumes that any of them may alias the output, and does not
             vectorise: 4 to 6 times as slow.
+        compared_arms: largest number of arms that are ordered by comparing each pair of them; more are sorted. Of 50
+            arms of 32,768 runs XLA takes minutes to compile the comparisons for a GPU (H100, JAX 0.11.2).
         in_kernel: whether the traced code becomes part of a kernel that keeps arrays on chip: its compilers support
             reductions by their names only, and no array of one axis.
     """
@@ -38,6 +40,7 @@ class Forms:
     masked_put: int
     masked_take: int
     max_unrolled_rows: int
+    compared_arms: int = 64
     in_kernel: bool = False
 
 
@@ -47,7 +50,7 @@ class Forms:
 #: machine code on CPU (engine/llvm/), where arms are looked up in memory, and a masked put becomes a store.
 FORMS = {
     "cpu": Forms(chunked=True, masked_put=16, masked_take=16, max_unrolled_rows=240),
-    "gpu": Forms(chunked=False, masked_put=1024, masked_take=0, max_unrolled_rows=0),
+    "gpu": Forms(chunked=False, masked_put=1024, masked_take=0, max_unrolled_rows=0, compared_arms=24),
     "tpu": Forms(chunked=False, masked_put=1024, masked_take=1024, max_unrolled_rows=0),
     "llvm": Forms(chunked=False, masked_put=2**23, masked_take=0, max_unrolled_rows=0),
     "chip": Forms(chunked=False, masked_put=2**23, masked_take=2**23, max_unrolled_rows=0, in_kernel=True),

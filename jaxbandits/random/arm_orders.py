@@ -9,13 +9,14 @@ from jax import lax
 
 from jaxbandits.arrays.arms import any_arm, index, reorder, take, total
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.random.tie_breaking import order_at, tie_order, tie_words
 
 __all__ = ["ArmOrder"]
 
-# Up to this number, arms are compared pairwise, in vectors; more are sorted.
-_COMPARED = 64
+# Above this number of arms the place of each is kept, too.
+_FEW_ARMS = 64
 # Up to this number of arms, four indices share a word: a pull then reads a quarter of the words.
 _BYTES = 256
 
@@ -54,13 +55,12 @@ class ArmOrder:
             weight = jnp.where(index(arms, key.shape) < count, weight, MAX_COUNT)
         if bandits > 1:
             weight = weight.reshape(-1, bandits, *key.shape)
-        ranks = _ranks(weight)
-        order = _inverse(ranks)
+        order = _in_order(weight)
         if bandits > 1:
-            turn = _inverse(_ranks(order_at(words, jnp.zeros(key.shape, jnp.int32), bandits)))
+            turn = _in_order(order_at(words, jnp.zeros(key.shape, jnp.int32), bandits))
             order = jnp.take_along_axis(order, turn[None], axis=1) * bandits + turn
             order = order.reshape(arms, *key.shape)
-        places = ranks if arms > _COMPARED and bandits == 1 else None
+        places = _inverse(order) if arms > _FEW_ARMS and bandits == 1 else None
         order = order.astype(jnp.uint32)
         if arms > _BYTES:
             return cls(order, places, arms)
@@ -96,14 +96,17 @@ class ArmOrder:
         return jnp.stack(parts, 1).reshape(-1, *self.words.shape[1:])[: self.arms].astype(jnp.int32)
 
 
-def _ranks(weight: jax.Array) -> jax.Array:
-    """Return how many entries of an array `(K, …)` come before each; of equal ones the first."""
+def _in_order(weight: jax.Array) -> jax.Array:
+    """Return the places of the entries of an array `(K, …)` from the smallest to the largest; of equal ones the first.
+
+    Sorting and comparing each pair give the same order, int32 `(K, …)`.
+    """
     count = weight.shape[0]
-    if count > _COMPARED:
-        return _inverse(_sorted_places(weight))
+    if count > lowering().compared_arms:
+        return _sorted_places(weight)
     number = index(count, weight.shape[1:])
     other, own, first = weight[:, None], weight[None], number[:, None] < number[None]
-    return total(((other < own) | ((other == own) & first)).astype(jnp.int32))
+    return _inverse(total(((other < own) | ((other == own) & first)).astype(jnp.int32)))
 
 
 def _sorted_places(x: jax.Array) -> jax.Array:
@@ -115,7 +118,7 @@ def _sorted_places(x: jax.Array) -> jax.Array:
 def _inverse(order: jax.Array) -> jax.Array:
     """Return the inverse of a permutation `(K, …)`."""
     count = order.shape[0]
-    if count > _COMPARED:
+    if count > lowering().compared_arms:
         return _sorted_places(order)
     return total(jnp.where(_is_arm(order), index(count, order.shape[1:])[:, None], 0))
 

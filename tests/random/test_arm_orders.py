@@ -1,0 +1,41 @@
+"""The order in which a run sees its arms: the same on every platform, with its inverse."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxbandits.arrays.platform_lowering import FORMS, override_lowering
+from jaxbandits.random.arm_orders import ArmOrder
+
+RUNS = 33
+
+
+@pytest.mark.parametrize("platform", FORMS)
+@pytest.mark.parametrize(
+    ("arms", "bandits", "missing"), [(1, 1, 0), (3, 1, 1), (24, 2, 0), (50, 1, 7), (66, 3, 0), (300, 1, 40)]
+)
+def test_orders_are_the_same_on_every_platform(arms, bandits, missing, platform):
+    """Few arms are compared in pairs, and more are sorted; a GPU sorts sooner (`compared_arms`)."""
+    keys, count = jax.random.split(jax.random.key(7), RUNS), None
+    if missing:
+        count = jnp.full(RUNS, arms - missing)
+    with override_lowering("cpu"):
+        expected = order_of(ArmOrder.draw(keys, arms, count, bandits))
+    with override_lowering(platform):
+        order = ArmOrder.draw(keys, arms, count, bandits)
+        found = order_of(order)
+        values = jnp.asarray(np.random.default_rng(3).random((arms, RUNS)), jnp.float32)
+        seen, back = order.by_place(values), order.by_arm(order.by_place(values))
+        some = order.by_arm(order.by_place(values) > 0.5)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.sort(found, axis=0), np.arange(arms)[:, None].repeat(RUNS, 1))
+    np.testing.assert_array_equal(found[arms - missing :], np.arange(arms - missing, arms)[:, None].repeat(RUNS, 1))
+    np.testing.assert_array_equal(seen, np.take_along_axis(np.asarray(values), found, axis=0))
+    np.testing.assert_array_equal(back, values)
+    np.testing.assert_array_equal(some, values > 0.5)
+
+
+def order_of(order):
+    """The arm at each place, `(K, R)`."""
+    return np.asarray(order.by_place(jnp.broadcast_to(jnp.arange(order.arms)[:, None], (order.arms, RUNS))))
