@@ -5,16 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays.platform_lowering import FORMS, override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.random.arm_orders import ArmOrder
 
 RUNS = 33
 
 
-@pytest.mark.parametrize("platform", FORMS)
-@pytest.mark.parametrize(
-    ("arms", "bandits", "missing"), [(1, 1, 0), (3, 1, 1), (24, 2, 0), (50, 1, 7), (66, 3, 0), (300, 1, 40)]
-)
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+@pytest.mark.parametrize(("arms", "bandits", "missing"), [(3, 1, 1), (24, 2, 0), (50, 1, 7), (66, 3, 0), (300, 1, 40)])
 def test_orders_are_the_same_on_every_platform(arms, bandits, missing, platform):
     """Few arms are compared in pairs, and more are sorted; a GPU sorts sooner (`compared_arms`)."""
     keys, count = jax.random.split(jax.random.key(7), RUNS), None
