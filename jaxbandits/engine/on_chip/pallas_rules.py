@@ -128,6 +128,20 @@ def _round(operands: list[jax.Array], parameters: Parameters) -> Found:
     return jnp.where(whole == 0, x * 0, whole)  # with the sign of x
 
 
+def _leading_zeros(operands: list[jax.Array], parameters: Parameters) -> Found:
+    """Return the number of leading zeros, by halves: Triton has no such operation (JAX 0.11.2)."""
+    del parameters
+    (x,) = operands
+    if x.dtype not in (jnp.int32, jnp.uint32):
+        return None
+    word, zeros = lax.bitcast_convert_type(x, jnp.uint32), jnp.full(x.shape, 32, jnp.int32)
+    for half in (16, 8, 4, 2, 1):
+        upper = word >> jnp.uint32(half)
+        zeros = jnp.where(upper != 0, zeros - half, zeros)
+        word = jnp.where(upper != 0, upper, word)
+    return (zeros - word.astype(jnp.int32)).astype(x.dtype)  # what is left is 0 or 1
+
+
 #: Rules by the name of the primitive.
 RULES: dict[str, Rule] = {
     "slice": _slice,
@@ -142,5 +156,6 @@ RULES: dict[str, Rule] = {
     "reduce_max": functools.partial(_extremum, reduce=jnp.max),
     "reduce_min": functools.partial(_extremum, reduce=jnp.min),
     "round": _round,
+    "clz": _leading_zeros,
     "select_n": _select,
 }

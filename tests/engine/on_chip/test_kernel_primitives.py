@@ -24,6 +24,7 @@ UNKNOWN = {
     "reduce_and",
     "cumsum",
     "round",
+    "clz",
     "scatter",
     "gather",
 }
@@ -62,6 +63,10 @@ FUNCTIONS = {
     "masks": lambda x: (jnp.any(x > 4, axis=0), jnp.all(x > -4, axis=0), jnp.where(x > 0, x > 1, x < -1)),
     "running sums": lambda x: jnp.cumsum(x > 0, axis=0),
     "unsigned": lambda x: [f(lax.bitcast_convert_type(x, jnp.uint32), axis=0) for f in (jnp.max, jnp.min)],
+    "leading zeros": lambda x: [
+        lax.clz(jnp.concatenate([lax.bitcast_convert_type(x, dtype), jnp.arange(48, dtype=dtype).reshape(3, 16)]))
+        for dtype in (jnp.int32, jnp.uint32)
+    ],
     "sums in order": arms.total,
     "a choice": lambda x: lax.cond(x[0, 0] > 0, lambda x: (x + 1, x > 0), lambda x: (x, x > 1), x),
     "loops": loop,
