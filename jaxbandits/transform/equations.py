@@ -1,7 +1,7 @@
 """The entry of the transformation: a one-run function to one of R runs, equation by equation."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -17,7 +17,7 @@ from jaxbandits.transform.computed import Computed
 from jaxbandits.transform.filling import Axes, axes_of_arms, filled
 from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
 from jaxbandits.transform.padding import Padded, Padding, UnpaddableError
-from jaxbandits.transform.products import divided_results, exposed_results
+from jaxbandits.transform.products import divided_of_call, divided_results, exposed_results
 from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["Known", "map_runs", "results_of"]
@@ -115,6 +115,7 @@ def evaluate(
     runs: int,
     padding: Padding | None = None,
     computed: Computed | None = None,
+    divided: Collection[Atom] = (),
 ) -> list[Value]:
     """Evaluate a one-run program for R runs.
 
@@ -125,9 +126,10 @@ def evaluate(
         runs: R.
         padding: the same program for more arms, and how many there are; None where all arms exist.
         computed: what has been computed, not to be computed again: a rule computes its bounds in every method.
+        divided: the results that are divided or divided by afterwards.
     """
     computed = Computed() if computed is None else computed
-    exposed, divided = exposed_results(jaxpr), divided_results(jaxpr)
+    exposed, quotients = exposed_results(jaxpr), divided_results(jaxpr, divided)
     known: dict[Atom, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
     if padding is not None:
@@ -154,12 +156,15 @@ def evaluate(
         unread = tuple(var not in read_later for var in equation.outvars)
         operation = Operation(
             equation, values, suffix, bool(exposed.intersection(equation.outvars)),
-            bool(divided.intersection(equation.outvars)), shape, unread=unread, live=computed.live,
+            bool(quotients.intersection(equation.outvars)), shape, unread=unread, live=computed.live,
         )  # fmt: skip
         # Checked for each equation: programs may agree for this number of arms and differ for another.
         programs = operation.name in CALLS or operation.name in control_flow.RULES
         axes = None if here is None or programs else axes_of_arms(operation, here)
-        results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))
+        inner = divided_of_call(equation, quotients) if operation.name in CALLS else ()
+        results = computed.again(
+            operation, axes, functools.partial(_apply, operation, runs, here, axes, computed, inner)
+        )
         if padding is not None and not operation.varies:
             results = [value._replace(fixed=value.mapped) for value in results]
         known.update(zip(equation.outvars, results, strict=True))
@@ -179,16 +184,21 @@ def _constant(array: jax.Array) -> Value:
 
 
 def _apply(
-    operation: Operation, runs: int, padding: Padding | None, axes: Axes | None, computed: Computed
+    operation: Operation,
+    runs: int,
+    padding: Padding | None,
+    axes: Axes | None,
+    computed: Computed,
+    divided: Collection[Atom],
 ) -> list[Value]:
-    """Evaluate one equation."""
+    """Evaluate one equation; of what it calls, some results are divided or divided by afterwards."""
     name = operation.name
     if (whole := function_called(operation.equation)) is not None:
         return [elementwise.apply_whole(whole, operation)]
     if name in CALLS:
         program, consts = called(operation.equation)
         inner = None if padding is None else padding.inside(called)
-        return evaluate(program, consts, operation.values, runs, inner, computed)
+        return evaluate(program, consts, operation.values, runs, inner, computed, divided)
     if padding is not None and axes is not None and name not in control_flow.RULES:
         operation = filled(operation, padding, axes)
     if (value := answered(operation)) is not None:

@@ -55,7 +55,17 @@ QUOTIENTS = {
     "the inverse of a root": lambda np, a, b, c: np.float32(1) / np.sqrt(b),
     "a root by a root": lambda np, a, b, c: np.sqrt(a) / np.sqrt(b * c),
     "an inverse of an inverse": lambda np, a, b, c: a / (np.float32(1) / b),
+    "a quotient that a function divides": lambda np, a, b, c: function_of(np, lambda x, y: x / y)(a / b, c),
+    "a function's quotient, divided": lambda np, a, b, c: function_of(np, lambda x, y: x / y)(a, b) / c,
+    "a function's quotient of a function's": lambda np, a, b, c: (
+        function_of(np, lambda x, y: (function_of(np, lambda x, y: x / y)(x, y), x))(a, b)[0] / c
+    ),
 }
+
+
+def function_of(np, function):
+    """A function of its own in JAX's program, as many of `jax.numpy` are."""
+    return jax.jit(function) if np is jnp else function
 
 
 @pytest.mark.bits
