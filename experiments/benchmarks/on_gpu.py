@@ -52,7 +52,7 @@ def endless(algorithm: Any) -> Any:
 
 #: The most telling first, since time may run out.
 CASES = [
-    Case("UGapEc, 10 arms", UGAPE, TEN, 1024, 2048),
+    *both("UGapEc, 10 arms", UGAPE, TEN, 1024, 2048),
     *both("UGapEc, 10 arms", UGAPE, TEN, 65_536, 262_144),
     *both("UGapEc, 50 arms", UGAPE, FIFTY, 32_768, 65_536),
     *both("UGapEc, 10 arms, cut", endless(UGAPE), TEN, 65_536, 65_536, cut=20_000),

@@ -91,8 +91,8 @@ def test_a_grid_over_arms_and_parameters_is_the_same() -> None:
 
 
 def test_a_rule_that_llvm_does_not_take_runs_without_and_says_so() -> None:
-    algorithm, problem = jb.TTTS(delta=0.1), jb.bernoulli([0.7, 0.5, 0.4])
-    with pytest.warns(UserWarning, match="TTTS runs without kernels: .* cpu: NotSupportedError: "):
+    algorithm, problem = jb.SequentialHalving(budget=100), jb.bernoulli([0.7, 0.5, 0.4])
+    with pytest.warns(UserWarning, match="SequentialHalving runs without kernels: .* cpu: NotSupportedError: "):
         found = jb.simulate(algorithm, problem, 20, on_chip=True)
     same(found, jb.simulate(algorithm, problem, 20))
 
