@@ -1,12 +1,13 @@
 """Compare the runs of every rule for different numbers of lanes, and with the state on the chip, bit by bit.
 
-    python experiments/benchmarks/rules_on_gpu.py [--rule ugape-c lucb] [--keep runs.npz] [--no-chip]
+    python experiments/benchmarks/rules_on_gpu.py [--rule ugape-c lucb] [--keep runs.npz] [--no-chip] [--padded]
     python experiments/benchmarks/rules_on_gpu.py --compare gpu.npz cpu.npz
 
 One line of JSON for each rule, on the default device and a problem of ten arms:
 
 * `lanes`: whether the first runs have equal bits with each number of lanes (pulls, answer, pulls of each arm);
-* `chip`: the same with the state on the chip (pulls and answer), or why it cannot stay there.
+* `chip`: the same with the state on the chip (pulls and answer), or why it cannot stay there. There are 16 arms then,
+  of which 6 do not exist; with `--padded` in all runs.
 
 Programs take some 10 s each to compile on a GPU: several processes with some rules each are faster. `--keep` saves the
 pulls and answers of the first runs. `--compare` compares two such files, of two platforms: in how many runs the pulls
@@ -48,7 +49,7 @@ def arm_pulls(problem: Any, arms: Any, answer: Any) -> Any:
 METRICS = {"arm_pulls": arm_pulls}  # not on the chip: arms are not padded then
 
 
-def simulated(name: str, lanes: int, count: int, **options: Any) -> Any:
+def simulated(name: str, lanes: int, count: int, *, padded: bool = False, **options: Any) -> Any:
     """Runs of a rule on the first problem that it takes."""
     cls, refusals = REGISTRY[name], []
     needed = {
@@ -56,18 +57,21 @@ def simulated(name: str, lanes: int, count: int, **options: Any) -> Any:
     }
     for problem in PROBLEMS:
         try:
-            return jb.simulate(cls(**needed), problem(), count, lanes=lanes, **options)
+            found = problem().padded(16) if padded else problem()
+            return jb.simulate(cls(**needed), found, count, lanes=lanes, **options)
         except jb.UsageError as error:
             refusals.append(str(error))
     raise SystemExit(f"{name}: {refusals}")
 
 
-def compared(name: str, lanes: list[int], runs: int, on_chip: bool, kept: dict[str, np.ndarray]) -> dict[str, Any]:
+def compared(
+    name: str, lanes: list[int], runs: int, on_chip: bool, kept: dict[str, np.ndarray], *, padded: bool
+) -> dict[str, Any]:
     """Whether the first runs have equal bits."""
     most = MOST_IN_BATCHES if REGISTRY[name].traits.in_batches else MOST_PULLS
 
     def first(lanes: int, **options: Any) -> dict[str, np.ndarray]:
-        found = simulated(name, lanes, max(lanes, runs), max_pulls=most, **options)
+        found = simulated(name, lanes, max(lanes, runs), padded=padded, max_pulls=most, **options)
         part = found.isel(seed=slice(runs))
         return {name: part[name].values for name in ("pulls", "recommended", *options.get("metrics", {}))}
 
@@ -113,13 +117,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1024, help="how many are compared")
     parser.add_argument("--keep", metavar="NAME.npz")
     parser.add_argument("--no-chip", action="store_true")
+    parser.add_argument("--padded", action="store_true")
     parser.add_argument("--compare", nargs=2, metavar="NAME.npz")
     given = parser.parse_args()
     if given.compare:
         return compare(*given.compare)
     kept: dict[str, np.ndarray] = {}
     for name in given.rule:
-        found = compared(name, given.lanes, given.runs, not given.no_chip, kept)
+        found = compared(name, given.lanes, given.runs, not given.no_chip, kept, padded=given.padded)
         print(json.dumps({"rule": name, "device": jax.devices()[0].device_kind, **found}), flush=True)
         if given.keep:
             np.savez_compressed(Path(given.keep), **kept)
