@@ -23,7 +23,8 @@ SIMD across runs, everything but the look-ups in SIMD (``kernel="lanes"``)      
 
 ``kernel="contract"`` is the same with two properties that this package has. The random words of a pull are Threefry's
 (20 rounds) of the run, the arm and its number of pulls. Bounds are compared exactly, with their arms beside them. On
-one thread without AVX-512, "lanes" made 157 at K = 10 and 75 at K = 50, and "contract" 83 and 52.
+one thread without AVX-512, "lanes" made 141 at K = 10 and 76 at K = 50, and "contract" 98 and 43; in other
+calls "contract" made 83 to 98 and 43 to 58.
 
 On two threads, "lanes" made 505 at K = 10 and "single" 40.2 at K = 50. The other two were only measured while other
 work had one of the two cores; per second of processor time they made 122 ("lanes", K = 50) and 54 ("single", K = 10)
@@ -508,8 +509,8 @@ def stopping_times(means, epsilon, delta, runs, seed, threads=2, kernel="lanes",
         runs: How many independent runs.
         seed: An integer; a run's result depends on it and on the run's number only.
         threads: How many threads share the runs.
-        kernel: "lanes" for SIMD across runs, "contract" for the same with this package's random words, "single"
-            for one run per loop.
+        kernel: "lanes" for SIMD across runs, "contract" for the same with this package's random words and exact
+            comparisons, "single" for one run per loop.
         lanes: How many runs a thread steps at once, a multiple of 16; by default what fits the first-level cache.
 
     Returns:

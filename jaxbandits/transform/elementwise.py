@@ -166,6 +166,11 @@ def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[
     return rule
 
 
+def logistic(operation: Operation) -> list[jax.Array]:
+    """Divide 1 by 1 + exp(-x)."""
+    return [_quotient(operation, *_function(functions.logistic)(operation))]
+
+
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     **dict.fromkeys(_PLAIN, plain),
     "select_n": plain,
@@ -184,7 +189,7 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "exp2": _function(functions.exp2),
     "expm1": _function(functions.expm1),
     "pow": raise_to_power,
-    "logistic": _function(functions.logistic),
+    "logistic": logistic,
     "tanh": _function(functions.tanh),
     "erf_inv": _function(functions.erf_inv),
 }

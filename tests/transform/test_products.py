@@ -77,3 +77,12 @@ def test_quotients_are_divided_as_they_are_written(name):
     found = jax.jit(map_runs(lambda *numbers: function(jnp, *numbers)))(*numbers)
     expected = [function(np, *(x[..., run] for x in numbers)) for run in range(200)]
     np.testing.assert_array_equal(found, np.stack(expected, axis=-1))
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("function", [lambda x, y: x / y, lambda x, y: y / x])
+def test_the_logistic_function_is_a_quotient_too(function):
+    rng = np.random.default_rng(6)
+    x, y = ((rng.random((4, 200)) + 0.5).astype(np.float32) for _ in range(2))
+    found = jax.jit(map_runs(lambda x, y: function(jax.nn.sigmoid(x), y)))(x, y)
+    np.testing.assert_array_equal(found, function(np.asarray(jax.jit(map_runs(jax.nn.sigmoid))(x)), y))
