@@ -21,7 +21,10 @@ __all__ = ["SET_CRITERIA"]
 def _above_threshold(algorithm: Any, problem: Problem, answer: jax.Array) -> jax.Array:
     """Judge by `threshold` and the tolerance: arms within the tolerance of the threshold may be returned or not."""
     threshold, slack = _field(algorithm, "threshold"), _tolerance(algorithm)
-    wanted, refused = problem.mean >= threshold + slack, problem.mean < threshold - slack
+    # A mean on the line, such as 0.2 = 0.3 - 0.1, may be off it by rounding; without a tolerance nothing is subtracted.
+    size = jnp.maximum(jnp.abs(problem.mean), jnp.abs(threshold) + slack)
+    rounding = jnp.where(jnp.asarray(slack) > 0, ROUNDING * size, 0.0)
+    wanted, refused = problem.mean >= threshold + slack - rounding, problem.mean < threshold - slack - rounding
     return ~jnp.any((wanted & ~answer) | (refused & answer))
 
 

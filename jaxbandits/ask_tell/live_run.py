@@ -147,7 +147,7 @@ class LiveRun:
 
     def warm_up(self) -> None:
         """Compile all programs: call each, and forget what it returns."""
-        ones = ToldRewards(*np.ones((2, self.arms)))
+        ones = ToldRewards.of_sums(*np.ones((2, self.arms)))
         rewards = np.zeros(self.first.first.shape, np.float32)
         moment = self._begin(rewards) if self.known is None else self.resumed(ones, self.arms).moment
         assert moment is not None

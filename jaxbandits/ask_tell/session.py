@@ -102,7 +102,7 @@ class AskTell(ArmChanges):
 
         Raises:
             UsageError: another arm, an unknown id, another reward for this pull than before, an invalid
-                reward, or an arm after the end.
+                reward, an arm after the end, or rewards so far from 0 that float32 loses their differences.
         """
         if isinstance(pull, str | Pull):
             return self._tell_pulls([pull], [reward], [cost])[0]
@@ -116,13 +116,13 @@ class AskTell(ArmChanges):
         if arm != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, price = self._checked(reward, cost)
-        self._take(run, slot, arm, value, price)
+        self._take(run, slot, arm, value, price, reward)
         return None
 
-    def _take(self, run: LiveRun, slot: Slot, arm: int, reward: float, cost: float) -> None:
-        """Take the reward of a pull that a run has handed out."""
+    def _take(self, run: LiveRun, slot: Slot, arm: int, reward: float, cost: float, given: Any) -> None:
+        """Take the reward of a pull that a run has handed out, rounded and as given."""
         self._run = run if run.done or slot.number < 0 else run.with_reward(slot, reward, cost)
-        self._told.add(arm, reward)
+        self._told.add(arm, reward, float(given))
         if arm in self._joining:
             self._joining = [other for other in self._joining if other != arm]
             self._go_on_with([*self._present, arm])
@@ -132,17 +132,19 @@ class AskTell(ArmChanges):
         names, found = ids_of(pulls), []
         checked = [self._checked(*one) for one in zip(rewards, costs, strict=True)]
         self._handed_out.check(names, [value for value, _ in checked])
-        for name, (value, price) in zip(names, checked, strict=True):
+        for name, (value, price), given in zip(names, checked, rewards, strict=True):
             slot = self._handed_out.slots.get(number := self._handed_out.number_of(name))
             found.append(slot is not None)
             if slot is not None:
-                self._take(self._run, slot, self._arm_of(slot), value, price)
+                self._take(self._run, slot, self._arm_of(slot), value, price, given)
                 self._handed_out.tell(number, value)
         return found
 
     def _checked(self, reward: object, cost: object) -> tuple[float, float]:
         """Return a reward and a cost that can be."""
         value = reward_of(reward, self._reward_range, self._bounded)
+        if not self._bounded:
+            self._told.check_resolved()
         if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(f"{type(self._algorithm).__name__} spends no budget of cost: it takes no cost of a pull")
         return value, cost_of(1.0 if cost is None else cost)

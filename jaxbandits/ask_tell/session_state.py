@@ -176,7 +176,7 @@ class SessionState:
             "arms": self._first_arms,
             "present": self._present,
             "joining": self._joining,
-            "prior": None if self._prior is None else self._prior.to_data(),
+            "prior": None if self._prior is None else self._prior.to_data()[:2],
             "key": [int(word) for word in key_words(self._key)],
             "reward_range": self._reward_range,
             "bounded": self._bounded,

@@ -5,7 +5,12 @@ from typing import Self
 
 import numpy as np
 
+from jaxbandits.errors import UsageError
+
 __all__ = ["ToldRewards"]
+
+#: The rewards of an arm that tell how much they vary, and the steps of float32 that a standard deviation must have.
+_ENOUGH, _STEPS = 10, 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,39 +20,68 @@ class ToldRewards:
     Attributes:
         pulls: int64 `(K,)`.
         sums: float64 `(K,)`.
+        single: int64 `(K,)`, rewards that were told one by one, not as a sum.
+        squares: float64 `(K,)`, the sum of their squared deviations from the mean, about.
     """
 
     pulls: np.ndarray
     sums: np.ndarray
+    single: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of_sums(cls, pulls: np.ndarray, sums: np.ndarray) -> Self:
+        """Return rewards of which only numbers and sums are known, int64 and float64 `(K,)`."""
+        return cls(pulls, sums, np.zeros_like(pulls), np.zeros_like(sums))
 
     @classmethod
     def none(cls, arms: int) -> Self:
         """Return no rewards."""
-        return cls(np.zeros(arms, np.int64), np.zeros(arms))
+        return cls.of_sums(np.zeros(arms, np.int64), np.zeros(arms))
 
-    def add(self, arm: int, reward: float) -> None:
-        """Add one reward, in place."""
+    def add(self, arm: int, reward: float, exact: float) -> None:
+        """Add one reward, in place; `exact` is the same before it was rounded to float32."""
+        before = self.sums[arm] / max(self.pulls[arm], 1)
         self.pulls[arm] += 1
         self.sums[arm] += reward
+        self.single[arm] += 1
+        if self.pulls[arm] > 1:
+            self.squares[arm] += (exact - before) * (exact - self.sums[arm] / self.pulls[arm])
+
+    def check_resolved(self) -> None:
+        """Refuse rewards so far from 0 that float32, in which algorithms compute, loses their differences.
+
+        Raises:
+            UsageError: an arm has such rewards, and enough of them to say so.
+        """
+        mean, spread = self.means, np.sqrt(self.squares / np.maximum(self.single - 1, 1))
+        step = np.spacing(np.abs(mean).astype(np.float32)).astype(float)
+        coarse = (self.single >= _ENOUGH) & (spread > 0) & (step * _STEPS > spread)
+        if coarse.any():
+            arm = int(np.argmax(coarse))
+            raise UsageError(
+                f"the rewards of arm {arm} vary by {spread[arm]:.2g} about {mean[arm]:.6g}, where the step of float32 "
+                f"numbers is {step[arm]:.2g}: begin a session with rewards from which a constant is subtracted"
+            )
 
     def plus(self, arms: np.ndarray, rewards: np.ndarray) -> Self:
         """Return these rewards and more, one of each of these arms, which may repeat; int and float64 `(N,)`."""
         pulls, sums = self.pulls.copy(), self.sums.copy()
         np.add.at(pulls, arms, 1)
         np.add.at(sums, arms, rewards)
-        return type(self)(pulls, sums)
+        return dataclasses.replace(self, pulls=pulls, sums=sums)
 
     def copy(self) -> Self:
         """Return the same rewards, to add to."""
-        return type(self)(self.pulls.copy(), self.sums.copy())
+        return type(self)(*(x.copy() for x in vars(self).values()))
 
     def of(self, arms: list[int]) -> Self:
         """Return the rewards of some arms."""
-        return type(self)(self.pulls[arms], self.sums[arms])
+        return type(self)(*(x[arms] for x in vars(self).values()))
 
     def with_arm(self) -> Self:
         """Return the same rewards, and one more arm without any."""
-        return type(self)(np.append(self.pulls, 0), np.append(self.sums, 0.0))
+        return type(self)(*(np.append(x, np.zeros(1, x.dtype)) for x in vars(self).values()))
 
     @property
     def means(self) -> np.ndarray:
@@ -56,12 +90,16 @@ class ToldRewards:
 
     def to_data(self) -> list[list[float]]:
         """Return the numbers as JSON data."""
-        return [self.pulls.tolist(), self.sums.tolist()]
+        return [x.tolist() for x in vars(self).values()]
 
     @classmethod
     def of_data(cls, data: list[list[float]], arms: int) -> Self:
-        """Return the rewards that `to_data` wrote; a ValueError says that they are of other arms."""
-        found = cls(*(np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float), strict=True)))
+        """Return the rewards that `to_data` wrote; a ValueError says that they are of other arms.
+
+        Older texts have numbers and sums alone.
+        """
+        lists = [np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float) * 2, strict=False)]
+        found = cls.of_sums(*lists) if len(data) == 2 else cls(*lists)
         if {x.shape for x in vars(found).values()} != {(arms,)}:
             raise ValueError("other arms")
         return found

@@ -70,7 +70,7 @@ def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool)
         raise UsageError("prior: at most 2^30 pulls, and no rewards of an arm without pulls")
     for total, number in zip(sums[pulls > 0], pulls[pulls > 0], strict=True):
         reward_of(total / number, b, bounded)
-    return ToldRewards(pulls, sums)
+    return ToldRewards.of_sums(pulls, sums)
 
 
 def reward_of(given: object, b: float, bounded: bool) -> float:

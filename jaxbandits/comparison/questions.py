@@ -18,6 +18,7 @@ from jaxbandits.comparison.guarantees import number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.success import within
+from jaxbandits.theory.several_answers import right_answers
 
 __all__ = ["Question", "question_of"]
 
@@ -77,7 +78,13 @@ class Question(NamedTuple):
             return None
         if self.formula is theory.all_good_pulls_lower_bound and self.is_asymptotic(problem):
             return None
-        return Theorem(self.formula, (np.asarray(problem.mean), delta, *self.own, *problem.bound_law), "")
+        means = np.asarray(problem.mean)
+        if self.of_best_arms and self.slack > 0 and np.ndim(problem.bound_law[1]):  # normal arms, each with its own sd
+            try:
+                right_answers(self.settings["m"], means, self.slack)
+            except UsageError:  # too many
+                return None
+        return Theorem(self.formula, (means, delta, *self.own, *problem.bound_law), "")
 
     def check(self, problem: Problem, delta: float | None) -> None:
         """Refuse values outside their ranges, and with a delta a problem on which no run can end."""

@@ -1,7 +1,7 @@
 """How sure counts are by a test that holds at all times: the smallest delta at which it would stop now."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,10 +9,11 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE, threshold_for
-from jaxbandits.algorithms.likelihood_ratio.glr_stopping import Tested
-from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR
-from jaxbandits.algorithms.told_arms import Arms
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.counts.count_tables import CountTable
+from jaxbandits.statistics.exponential_families import BERNOULLI
+from jaxbandits.statistics.glr import Lead, among_family
+from jaxbandits.statistics.glr_unknown_variance import among_unknown_variances, discounted
 
 __all__ = ["AnytimeTest", "anytime_test", "family_settings"]
 
@@ -29,9 +30,33 @@ class AnytimeTest(NamedTuple):
     delta: float  # the smallest with which it would stop now; 1 where none would
 
 
+def _statistic(counts: CountTable, epsilon: float, means: np.ndarray) -> float:
+    """Return the least statistic of the arm with the largest mean against another; `means` are in the tests' unit.
+
+    float32 loses the differences of means near 1 or far from 0. So coins are taken in float64, and normal rewards by
+    their distances from the largest mean.
+    """
+    best = int(np.argmax(means))
+    lead: Any = StaticInt(0) if epsilon == 0 else epsilon
+    if counts.rewards == "normal":
+        pulls, variance = (jnp.asarray(each, jnp.float32) for each in (counts.pulls, counts.squares / counts.pulls))
+        found = _of_normal(jnp.asarray(means - means[best], jnp.float32), pulls, variance, best, lead)
+    else:
+        with jax.enable_x64(True):
+            found = _of_coins(jnp.asarray(means), jnp.asarray(counts.pulls, float), best, lead)
+    return float(np.min(np.delete(np.asarray(found), best)))
+
+
 @jax.jit
-def _statistic(rule: UniformGLR, arms: Arms) -> jax.Array:
-    return rule.statistic(Tested(None), arms)
+def _of_coins(mean: jax.Array, pulls: jax.Array, best: jax.Array | int, lead: Lead) -> jax.Array:
+    return among_family(BERNOULLI, mean[best], pulls[best], mean, pulls, lead).cost
+
+
+@jax.jit
+def _of_normal(mean: jax.Array, pulls: jax.Array, variance: jax.Array, best: jax.Array | int, lead: Lead) -> jax.Array:
+    own = pulls[best]
+    found = among_unknown_variances(mean[best], own, variance[best], mean, pulls, variance, lead)
+    return discounted(found.cost, own, pulls)
 
 
 def family_settings(rewards: str) -> dict[str, str]:
@@ -54,19 +79,7 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
     name, count = settings["threshold"], len(counts.arms)
     if np.min(counts.pulls) < (2 if counts.rewards == "normal" else 1):
         return AnytimeTest(0.0, name, 1.0)
-    rule = UniformGLR(delta=0.5, epsilon=epsilon / unit, b=1.0, **settings)
-    pulls = jnp.asarray(counts.pulls, jnp.int32)
-    arms = Arms(
-        pulls=pulls,
-        mean=jnp.asarray(counts.means / unit, jnp.float32),
-        inverse_root=1 / jnp.sqrt(pulls.astype(jnp.float32)),
-        total=jnp.asarray(counts.total / unit, jnp.float32),
-        squares=jnp.asarray(counts.squares / unit**2, jnp.float32),
-        time=jnp.sum(pulls),
-        count=jnp.int32(count),
-        b=jnp.float32(1),
-    )
-    statistic = float(_statistic(rule, arms))
+    statistic = float(_statistic(counts, epsilon / unit, counts.means / unit))
 
     def stops(log_delta: float) -> bool:
         threshold = theory.glr_threshold(float(counts.pulls.sum()), count, math.exp(log_delta), name)

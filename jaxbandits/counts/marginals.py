@@ -1,6 +1,5 @@
 """The posterior of each arm's mean, and what follows from all: which is the best, and what a choice would lose."""
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,10 +8,18 @@ import scipy  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["Chances", "Marginals", "beta_marginals", "chances", "student_marginals"]
 
-#: Nodes of a quadrature: for each arm, and entries of a table of all distribution functions at most.
+#: Nodes of a law, and entries of a table of all distribution functions, at most.
 _NODES, _ENTRIES = 513, 8e6
+#: Nodes of the law of the largest mean, at most and at least; quantiles of all arms, at most, and of one, at least.
+_MOST, _FEWEST, _QUANTILES, _ROUGH = 2049, 257, 1e6, 65
 #: The quantiles of the nodes, as those of a standard normal draw: beyond it is less than 1e-15.
 _FAR = 8.0
+#: How often the nodes of the largest mean are placed, each time by its law at the last ones.
+_PLACED = 4
+
+
+Places = np.ndarray | slice
+_ALL = slice(None)
 
 
 class Marginals(NamedTuple):
@@ -20,33 +27,36 @@ class Marginals(NamedTuple):
 
     Attributes:
         means: float64 `(K,)`, the posterior means.
-        distribution: returns P(mean <= x) for each arm, float64 `(K, G)`, of points `(G,)` inside the ends.
-        inverse: returns the quantiles of each arm, float64 `(K, G)`, at levels `(G,)`.
+        distribution: of points `(G,)` inside the ends and places in K; returns P(mean <= x) there, float64 `(…, G)`.
+        inverse: of levels `(G,)` and places in K; returns the quantiles of these arms, float64 `(…, G)`.
         low: the lower end.
         high: the upper end.
     """
 
     means: np.ndarray
-    distribution: Callable[[np.ndarray], np.ndarray]
-    inverse: Callable[[np.ndarray], np.ndarray]
+    distribution: Callable[[np.ndarray, Places], np.ndarray]
+    inverse: Callable[[np.ndarray, Places], np.ndarray]
     low: float
     high: float
 
     def below(self, x: np.ndarray) -> np.ndarray:
         """Return P(mean <= x) for each arm, float64 `(K, G)`, of points `(G,)`."""
-        inside = self.distribution(np.clip(x, self.low, self.high))
+        inside = self.distribution(np.clip(x, self.low, self.high), _ALL)
         return np.where(x >= self.high, 1.0, np.where(x < self.low, 0.0, inside))
 
-    def quantiles(self, level: np.ndarray) -> np.ndarray:
-        """Return the quantiles of each arm, float64 `(K, G)`, at levels `(G,)`."""
-        return np.clip(self.inverse(level), self.low, self.high)
+    def quantiles(self, level: np.ndarray, places: Places = _ALL) -> np.ndarray:
+        """Return the quantiles of arms, all or those at these places in K, float64 `(…, G)`, at levels `(G,)`."""
+        return np.clip(self.inverse(level, places), self.low, self.high)
 
 
 def beta_marginals(a: np.ndarray, b: np.ndarray) -> Marginals:
     """Return Beta laws; `a` and `b` float64 `(K,)`."""
-    law = a[:, None], b[:, None]
-    distribution, inverse = (functools.partial(one, *law) for one in (scipy.special.betainc, scipy.special.betaincinv))
-    return Marginals(a / (a + b), distribution, inverse, 0.0, 1.0)
+    of, to = a[:, None], b[:, None]
+    return Marginals(
+        a / (a + b),
+        lambda x, places: scipy.special.betainc(of[places], to[places], x),
+        lambda level, places: scipy.special.betaincinv(of[places], to[places], level), 0.0, 1.0,
+    )  # fmt: skip
 
 
 def student_marginals(
@@ -55,8 +65,9 @@ def student_marginals(
     """Return Student's laws, scaled and shifted, float64 `(K,)` each."""
     middle, unit, dof = center[:, None], scale[:, None], freedom[:, None]
     return Marginals(
-        np.clip(center, low, high), lambda x: scipy.special.stdtr(dof, (x - middle) / unit),
-        lambda level: middle + unit * scipy.special.stdtrit(dof, level), low, high,
+        np.clip(center, low, high),
+        lambda x, places: scipy.special.stdtr(dof[places], (x - middle[places]) / unit[places]),
+        lambda level, places: middle[places] + unit[places] * scipy.special.stdtrit(dof[places], level), low, high,
     )  # fmt: skip
 
 
@@ -67,7 +78,7 @@ class Chances(NamedTuple):
         best: the probability that it has the largest mean; they add up to 1.
         near: the probability that no arm is better than it by more than epsilon.
         loss: the expectation of the largest mean less its own.
-        error: by how much a probability may be off, `()`: the difference to a coarser quadrature.
+        error: by how much a probability may be off, `()`: the difference to a quadrature with half of the nodes.
     """
 
     best: np.ndarray
@@ -79,27 +90,52 @@ class Chances(NamedTuple):
 def chances(marginals: Marginals, epsilon: float) -> Chances:
     """Return the chances of each arm, by quadrature.
 
-    P(arm k is best) is the integral of the other arms' distribution functions with respect to its own, by trapezoids
-    between quantiles of all arms. Its expected loss is the integral of P(mean of k < x < largest other mean) over x:
-    no difference of nearby numbers is taken, so that small losses keep their digits.
+    P(arm k is best) is the integral of the other arms' distribution functions with respect to its own. It is taken by
+    trapezoids between quantiles of the largest mean, and of the arms with the largest posterior means. The expected
+    loss is the integral of P(mean of k < x < largest other mean) over x. No difference of nearby numbers is taken, so
+    that small losses keep their digits.
 
     Args:
         marginals: the posterior of the means of K arms.
         epsilon: not negative.
     """
     arms = len(marginals.means)
-    each = int(min(_NODES, max(9, _ENTRIES / arms**2)))
-    level = scipy.special.ndtr(np.linspace(-_FAR, _FAR, each))
-    nodes = np.unique(marginals.quantiles(level))
-    most = int(max(_NODES, _ENTRIES / arms))
-    nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, min(len(nodes), most)).round().astype(int))]
+    largest = _of_largest(marginals, int(min(_MOST, max(_FEWEST, _ENTRIES / arms / 4))))
+    leading = np.argsort(-marginals.means, kind="stable")[: max(1, int(_ENTRIES / arms / _NODES))]
+    own = marginals.quantiles(_levels(_NODES), leading)
+    moved = np.clip(largest - epsilon, marginals.low, marginals.high)
+    nodes = np.unique(np.concatenate([own.ravel(), largest, moved]))
     below = marginals.below(nodes)
     shifted = below if epsilon == 0 else marginals.below(nodes + epsilon)
     fine, coarse = (_integrated(nodes[::step], below[:, ::step], shifted[:, ::step]) for step in (1, 2))
     best, near, loss = fine
-    error = float(np.max(np.abs(best - coarse[0])))
+    error = float(max(np.max(np.abs(one - other)) for one, other in zip(fine[:2], coarse[:2], strict=True)))
     best = best / best.sum()
-    return Chances(best, np.minimum(np.maximum(near, best), 1.0), loss, error)
+    return Chances(best, np.minimum(np.maximum(near, best), 1.0), loss + _short_of(marginals, nodes[0]), error)
+
+
+def _levels(count: int) -> np.ndarray:
+    """Return an even grid of quantiles of a standard normal draw, as probabilities, `(count,)`."""
+    return np.asarray(scipy.special.ndtr(np.linspace(-_FAR, _FAR, count)))
+
+
+def _of_largest(marginals: Marginals, count: int) -> np.ndarray:
+    """Return points that are about an even grid of normal quantiles of the largest mean, `(count,)`."""
+    ends = marginals.quantiles(_levels(2))
+    nodes = np.linspace(ends[:, 0].max(), ends[:, 1].max(), count)
+    wanted = np.linspace(-_FAR, _FAR, count)
+    for _ in range(_PLACED):
+        logs = np.log(np.maximum(marginals.below(nodes), 1e-300)).sum(axis=0)
+        found = np.clip(scipy.special.ndtri_exp(np.minimum(logs, -1e-300)), -_FAR, _FAR)
+        nodes = np.interp(wanted, found, nodes)
+    return nodes
+
+
+def _short_of(marginals: Marginals, x: float) -> np.ndarray:
+    """Return the expectation of what each mean is below x, `(K,)`."""
+    level = _levels(int(min(_NODES, max(_ROUGH, _QUANTILES / len(marginals.means)))))
+    short = np.maximum(x - marginals.quantiles(level), 0.0)
+    return np.asarray(np.sum((short[:, 1:] + short[:, :-1]) / 2 * np.diff(level), axis=1))
 
 
 def _integrated(nodes: np.ndarray, below: np.ndarray, shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -118,4 +154,5 @@ def _integrated(nodes: np.ndarray, below: np.ndarray, shifted: np.ndarray) -> tu
     others = of_others(below)
     lost = below * -np.expm1(others)
     loss = np.sum((lost[:, 1:] + lost[:, :-1]) / 2 * np.diff(nodes), axis=1)
-    return against(others), against(of_others(shifted)), loss
+    near = others if shifted is below else of_others(shifted)
+    return against(others), against(near), loss

@@ -10,13 +10,15 @@ from jaxbandits.counts.count_tables import CountTable
 from jaxbandits.counts.marginals import Marginals, beta_marginals, student_marginals
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.posterior_arms import BetaPosterior, BoundedPosterior, NormalPosterior
+from jaxbandits.problems.posterior_arms import LOWEST, NARROWEST, BetaPosterior, BoundedPosterior, NormalPosterior
 from jaxbandits.problems.pull_history import History
 
 __all__ = ["Posterior", "posterior_of"]
 
 #: Beta priors by name.
 _PRIORS = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}
+#: How far above the limits of the simulated arms the largest mean and variance have to be.
+_ABOVE = 100.0
 #: The prior of other rewards, in rewards: of the mean, and of the variance.
 _WEIGHT, _FREEDOM = 1.0, 3.0
 
@@ -81,6 +83,8 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
     spread = (_FREEDOM * usual + counts.squares + apart) / freedom
     bounded = counts.rewards == "bounded"
     unit = reward_range if bounded else 1.0
+    if bounded:
+        _check_range(center, spread, reward_range)
     problem = (BoundedPosterior if bounded else NormalPosterior)(
         center=jnp.asarray(center / unit, jnp.float32),
         weight=jnp.asarray(weight, jnp.float32),
@@ -96,3 +100,14 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
         student_marginals(center, np.sqrt(spread / weight), freedom, *ends),
         problem,
     )
+
+
+def _check_range(center: np.ndarray, spread: np.ndarray, reward_range: float) -> None:
+    """Refuse a range beside which the rewards are too small to be simulated: means and variances `(K,)`."""
+    least, narrowest = _ABOVE * LOWEST * reward_range, np.sqrt(_ABOVE * NARROWEST) * reward_range
+    if np.max(center) < least or np.sqrt(np.max(spread)) < narrowest:
+        raise UsageError(
+            f"reward_range {reward_range:g}: simulated arms need a mean of at least {least:.2g} and a standard "
+            f"deviation of at least {narrowest:.2g}, got {np.max(center):.2g} and {np.sqrt(np.max(spread)):.2g} at "
+            "most: give a smaller reward_range, or rewards='normal'"
+        )

@@ -10,7 +10,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.random.streams import MOST_ARMS
 
-__all__ = ["arm_count", "as_singles", "family_name", "per_arm", "per_arm_like", "probabilities"]
+__all__ = ["arm_count", "as_singles", "check_spread", "family_name", "per_arm", "per_arm_like", "probabilities"]
 
 
 #: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
@@ -85,10 +85,27 @@ def _check_kept(what: str, values: np.ndarray) -> None:
     if np.any(moved > _ROUNDING * room):
         worst = int(np.argmax(moved / room))
         value = distinct[worst]
+        step = np.spacing(np.float32(abs(value)))
+        digits = int(np.floor(-np.log10(10 * step)))
+        rounded = f"round the values to {digits} digits, " if digits > 0 else ""
         raise UsageError(
             f"{what}: {float(value)!r} and the nearest other value differ by {room[worst]:.2g}, but the spacing of "
-            f"float32 numbers there is {np.spacing(np.float32(abs(value))):.2g}: move the values towards 0, or farther "
-            "from each other"
+            f"float32 numbers there is {step:.2g}: {rounded}move the values towards 0, or farther from each other"
+        )
+
+
+#: Steps of float32 that a standard deviation has to have at its mean: rounding then adds 2% to the variance at most.
+_FINEST = 2
+
+
+def check_spread(what: str, spread: jax.Array, center: jax.Array) -> None:
+    """Refuse a spread of rewards that rounding to float32 would change, at the values around which they lie, `(K,)`."""
+    step = np.spacing(np.abs(np.asarray(center)))
+    if np.any(coarse := np.asarray(spread) < _FINEST * step):
+        arm = int(np.argmax(coarse))
+        raise UsageError(
+            f"{what}: {float(spread[arm]):g} at arm {arm}, but the spacing of float32 numbers at "
+            f"{float(center[arm]):g} is {step[arm]:.2g}: move the means towards 0"
         )
 
 

@@ -16,10 +16,12 @@ from jaxbandits.random.gamma_draws import beta, gamma
 from jaxbandits.random.streams import ARMS
 from jaxbandits.random.threefry import block, normal
 
-__all__ = ["BetaPosterior", "BoundedPosterior", "NormalPosterior"]
+__all__ = ["LOWEST", "NARROWEST", "BetaPosterior", "BoundedPosterior", "NormalPosterior"]
 
-#: Means and variances of rewards in [0, 1] are drawn inside these limits, where the Beta law has float32 parameters.
-_EDGE, _NARROWEST, _WIDEST = 1e-4, 1e-6, 0.98
+#: Means of rewards in [0, 1] are drawn inside these limits, where the Beta law has float32 parameters (measured).
+LOWEST, _HIGHEST = 1e-7, 1 - 1e-5
+#: And variances; the largest as a share of mean (1 - mean).
+NARROWEST, _WIDEST = 1e-10, 0.98
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,9 +139,9 @@ class BoundedPosterior(NormalPosterior):
     def realised(self, key: jax.Array) -> Problem:
         """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
         mean, variance = self._drawn_moments(key)
-        mean = fast_min(fast_max(mean, jnp.float32(_EDGE)), jnp.float32(1 - _EDGE))
+        mean = fast_min(fast_max(mean, jnp.float32(LOWEST)), jnp.float32(_HIGHEST))
         most = no_fma(mean * (1 - mean))
-        variance = fast_min(fast_max(variance, jnp.float32(_NARROWEST)), jnp.float32(_WIDEST) * most)
+        variance = fast_min(fast_max(variance, jnp.float32(NARROWEST)), jnp.float32(_WIDEST) * most)
         size = most / variance - 1
         a, b = no_fma(mean * size), no_fma((1 - mean) * size)
         return Beta(a, b, **self._shared(a / (a + b)))

@@ -54,7 +54,10 @@ def judge(cells: Sequence[Cell], rows: LogRows, recommended: np.ndarray) -> Judg
         kind = cells[0].algorithm.traits.criterion
         means = _values(cells, recommended.shape[2], ratio=kind == "ratio")
         together = kind in ("aggregate", "exact")
-        simple, aggregate, correct = judge_means(means, rows.cell, recommended, epsilon[rows.cell], together=together)
+        given = kind != "ratio" and all(cell.problem.mean_is for cell in cells)
+        simple, aggregate, correct = judge_means(
+            means, rows.cell, recommended, epsilon[rows.cell], together=together, given=given
+        )
     correct = correct if own is None else own
     declared = [answers_of(cell.algorithm) for cell in cells]
     wrong_size = np.zeros(len(correct), bool)
@@ -71,10 +74,12 @@ def judge_means(
     epsilon: np.ndarray | float,
     *,
     together: bool = False,
+    given: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return simple regret, aggregate regret, NaN where nothing is returned, and whether they are within epsilon.
 
-    Means are float32. Comparing two allows an error of a few spacings, `ROUNDING` of the larger one.
+    Means are float32. Comparing two allows an error of a few spacings, `ROUNDING` of the larger one: both may be
+    rounded. With epsilon = 0, means that a user gave are equal or not, and nothing is allowed.
 
     Args:
         means: float64 `(C, bandits, K)`, -inf for arms that do not exist.
@@ -82,6 +87,7 @@ def judge_means(
         recommended: bool `(N, bandits, K)`.
         epsilon: `(N,)` or `()`, the largest shortfall of a correct answer.
         together: whether the mean of the returned arms is judged, in place of the worst of them.
+        given: whether the means are as a user gave them, not computed from other parameters.
 
     Returns:
         float64 `(N,)`, float64 `(N,)`, bool `(N,)`.
@@ -95,7 +101,8 @@ def judge_means(
     first = np.cumsum(number.ravel()) - number.ravel()
     wanted, had = (best[cell[row], bandit, rank] for rank in (np.arange(len(row)) - first[answer], place))
     lost = wanted - had
-    beyond = np.maximum(lost - ROUNDING * np.maximum(np.abs(wanted), np.abs(had)), 0)
+    rounding = np.where(given & (np.broadcast_to(epsilon, len(number))[row] == 0), 0.0, ROUNDING)
+    beyond = np.maximum(lost - rounding * np.maximum(np.abs(wanted), np.abs(had)), 0)
     some, share = number.ravel() > 0, np.maximum(number, 1)
 
     def summed(terms: np.ndarray) -> np.ndarray:
@@ -122,7 +129,8 @@ def within(problem: Problem, recommended: xr.DataArray, epsilon: float) -> np.nd
     """
     means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T
     answers = recommended.to_numpy().reshape(recommended.sizes["seed"], *means.shape)
-    return judge_means(means[None], np.zeros(len(answers), np.int64), answers, epsilon)[2]
+    cell, given = np.zeros(len(answers), np.int64), bool(problem.mean_is)
+    return judge_means(means[None], cell, answers, epsilon, given=given)[2]
 
 
 def _values(cells: Sequence[Cell], arms: int, *, ratio: bool) -> np.ndarray:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, Rule
+from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.theory._bound_shapes import power, times
 from jaxbandits.theory._checks import as_float, check, rule_of_means
@@ -57,9 +58,9 @@ def threshold_pulls_lower_bound(
         266.9
     """
     check("threshold", threshold, FINITE)
-    law, mu = _checked(means, epsilon, family, sd)
+    law, mu, sd = _checked(means, epsilon, family, sd)
     middle, slack = as_float(threshold), as_float(epsilon)
-    cost = jnp.maximum(_divergence(law, mu, middle - slack, sd), _divergence(law, mu, middle + slack, sd))
+    cost = jnp.maximum(_to_below(law, mu, middle - slack, sd), _divergence(law, mu, middle + slack, sd))
     return _pulls(cost, delta)
 
 
@@ -90,8 +91,8 @@ def one_above_pulls_lower_bound(
         11.7
     """
     check("threshold", threshold, FINITE)
-    law, mu = _checked(means, 0.0, family, sd)
-    cost, good = _divergence(law, mu, as_float(threshold), sd), mu >= as_float(threshold)
+    law, mu, sd = _checked(means, 0.0, family, sd)
+    cost, good = _to_below(law, mu, as_float(threshold), sd), mu >= as_float(threshold)
     found = jnp.any(good, axis=0)
     easiest = jnp.max(jnp.where(good, cost, 0.0), axis=0, keepdims=True)
     # Also an infinite cost and one of 0 have the slope 0 in the case that does not apply.
@@ -131,8 +132,8 @@ def all_good_pulls_lower_bound(
         >>> round(float(jb.theory.all_good_pulls_lower_bound([0.7, 0.6, 0.3], 0.05, 0.2)), 1)
         257.9
     """
-    law, mu = _checked(means, epsilon, family, sd)
-    slack = _epsilon(epsilon, multiplicative)
+    law, mu, sd = _checked(means, epsilon, family, sd, multiplicative, fewest=2)
+    slack = as_float(epsilon)
     is_best = mu == jnp.max(mu, axis=0)
     unique = is_best & (jnp.sum(is_best, axis=0) == 1)
     second = jnp.max(jnp.where(is_best, -jnp.inf, mu), axis=0)
@@ -141,7 +142,7 @@ def all_good_pulls_lower_bound(
     least, next_least = _two_smallest(jnp.where(good, mu, jnp.inf))
     other = jnp.where(good & (mu == least), next_least, least)  # the worst good arm beside this one
     best_bad = jnp.max(jnp.where(good, -jnp.inf, mu), axis=0)
-    crossed = _divergence(law, mu, jnp.where(unique, mu, line), sd)
+    crossed = _to_below(law, mu, jnp.where(unique, mu, line), sd)
     raised = _divergence(law, mu, _above(other, slack, multiplicative), sd)
     to_bad = lower_line(jnp.where(jnp.isfinite(second), second, jnp.max(mu, axis=0)), slack, multiplicative)
     lowered = _divergence(law, mu, to_bad, sd)
@@ -172,8 +173,8 @@ def h_all_good(means: ArrayLike, epsilon: ArrayLike, multiplicative: bool = Fals
         >>> round(float(jb.theory.h_all_good([0.7, 0.6, 0.3], 0.2)), 1)
         225.0
     """
-    _, mu = _checked(means, epsilon, "gaussian", 1.0)
-    slack = _epsilon(epsilon, multiplicative)
+    _, mu, _ = _checked(means, epsilon, "gaussian", 1.0, multiplicative, fewest=2)
+    slack = as_float(epsilon)
     line = lower_line(jnp.max(mu, axis=0), slack, multiplicative)
     worst = jnp.min(jnp.where(mu >= line, mu, jnp.inf), axis=0)
     distance = jnp.minimum(jnp.abs(line - mu), _above(worst, slack, multiplicative) - mu)
@@ -207,21 +208,29 @@ def _divergence(law: Family, mean: jax.Array, other: jax.Array, sd: ArrayLike) -
     return jnp.where(other == mean, 0.0, found)
 
 
+def _to_below(law: Family, mean: jax.Array, line: jax.Array, sd: ArrayLike) -> jax.Array:
+    """Return d(mean, line) `(K, …)`; infinite where no mean of the family lies below the line."""
+    return jnp.where(line > law.lowest, _divergence(law, mean, line, sd), jnp.inf)
+
+
 def _pulls(cost: jax.Array, delta: ArrayLike) -> jax.Array:
     check("delta", delta, INSIDE_UNIT)
     time = jnp.sum(power(cost, -1.0), axis=0)
     return jnp.where(as_float(delta) < 0.5, times(binary_relative_entropy(delta), time), 0.0)
 
 
-def _epsilon(epsilon: ArrayLike, multiplicative: bool) -> jax.Array:
-    if multiplicative:
-        check("a multiplicative epsilon", epsilon, _SHARE)
-    return as_float(epsilon)
-
-
-def _checked(means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike) -> tuple[Family, jax.Array]:
-    rule = rule_of_means(family)
+def _checked(
+    means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, multiplicative: bool = False, fewest: int = 1
+) -> tuple[Family, jax.Array, ArrayLike]:
+    """Return the family, the means and the standard deviation, which is 1 in families other than the normal one."""
+    rule, shape = rule_of_means(family), jnp.shape(means)
+    if not shape or shape[0] < fewest:
+        arms = "one arm" if fewest == 1 else "two arms"
+        raise UsageError(f"means must have shape (K, …) with {arms} or more, got {shape}")
     check("means", means, rule)
+    if multiplicative:
+        check("means with a multiplicative epsilon", means, NOT_NEGATIVE)
+        check("a multiplicative epsilon", epsilon, _SHARE)
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("sd", sd, POSITIVE)
-    return FAMILIES[family], as_float(means)
+    return FAMILIES[family], as_float(means), sd if family == "gaussian" else 1.0

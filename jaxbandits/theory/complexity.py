@@ -234,6 +234,8 @@ def _variance_terms(
 ) -> jax.Array:
     """Return (sigma + sqrt(sigma^2 + c b D))^2 / D^2 of each arm; 0 for padded arms, infinite where D = 0."""
     check("variances", variances, NOT_NEGATIVE)
+    if jnp.shape(variances)[:1] not in ((), (1,), distance.shape[:1]):
+        raise UsageError(f"variances of shape {jnp.shape(variances)} do not go with {len(distance)} arms")
     variance = as_float(variances)
     # Selected twice, before and after: an infinite or 0/0 term that `where` drops would still put NaN into gradients.
     usable = (distance > 0) & jnp.isfinite(distance)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE, Rule
 from jaxbandits.theory._checks import as_float, check, check_moment_order, log_of
 
 __all__ = [
@@ -36,7 +36,7 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
         >>> round(float(jb.theory.empirical_mean_radius(1000, 0.05, 2.0, 1.0)), 3)
         0.2
     """
-    _check(delta, p, moment_c)
+    _check(s, delta, p, moment_c)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     factor = jnp.where(p <= 2, 1.0, 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3)))  # 1, and C_p^(1/p) above 2
     scale, rate = jnp.where(p <= 2, 2 * c, c), jnp.where(p <= 2, p - 1, p / 2)
@@ -60,7 +60,7 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
         >>> round(float(jb.theory.truncated_mean_radius(1000, 0.05, 2.0, 1.0)), 3)
         0.304
     """
-    _check(delta, p, moment_b)
+    _check(s, delta, p, moment_b)
     s, p, b = (as_float(x) for x in (s, p, moment_b))
     rate = jnp.minimum((p - 1) / p, 0.5)
     return 5 * b ** (1 / p) * (_log_inverse(delta) / s) ** rate
@@ -90,7 +90,7 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
         >>> round(float(jb.theory.median_of_means_radius(1000, 0.05, 2.0, 1.0)), 3)
         0.603
     """
-    _check(delta, p, moment_c, most=2)
+    _check(s, delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # rounding may leave a whole number slightly off
     size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
@@ -116,7 +116,7 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
         >>> round(float(jb.theory.catoni_radius(1000, 0.05, 2.0, 1.0)), 3)
         0.086
     """
-    _check(delta, p, moment_c, most=2)
+    _check(s, delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     level = _log_inverse(delta)
     alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
@@ -132,7 +132,8 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
     return jnp.where(enough, u / alpha, jnp.inf)
 
 
-def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:
+def _check(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:
+    check("s", s, Rule("must be at least 1", lambda x: x >= 1))
     check("delta", delta, INSIDE_UNIT)
     check_moment_order(p, most)
     check("the moment", moment, POSITIVE)

@@ -23,6 +23,7 @@ from jaxbandits.theory._checks import as_float, check, check_size, rule_of_means
 from jaxbandits.theory._m_best_arms import m_best_time
 from jaxbandits.theory._scales import scaled
 from jaxbandits.theory.divergences import binary_relative_entropy
+from jaxbandits.theory.several_answers import least_time, right_answers
 
 __all__ = ["characteristic_time", "pulls_lower_bound"]
 
@@ -58,8 +59,9 @@ def characteristic_time(
     - epsilon = 0: one answer is right, and E[pulls] >= T* kl(delta, 1 - delta) for every delta < 1/2 (Garivier and
       Kaufmann 2016, Theorem 1, whose argument holds for any m).
     - epsilon > 0: several answers may be right. As delta tends to 0, E[pulls] / log(1/delta) is at least the smallest
-      characteristic time of a right answer (Degenne and Koolen 2019). That answer is S: exchanging an arm of a right
-      answer for a better one, together with their weights, lowers none of the costs that are minimised above.
+      characteristic time of a right answer (Degenne and Koolen 2019), which is returned. That answer is S: exchanging
+      an arm of a right answer for a better one, together with their weights, lowers none of the costs that are
+      minimised above. Only with different sd of normal arms it may be another one: all are compared.
     - m > 1 and epsilon > 0: the criterion is stronger than the (epsilon, m)-optimality of UGapE, mu_k >= mu_(m) -
       epsilon, which compares with the m-th best arm, in or out of the set. LUCB and UGapE certify the stronger one when
       they stop. An algorithm that guarantees (epsilon, m)-optimality alone may need fewer pulls. For m = 1 the two are
@@ -91,7 +93,8 @@ def characteristic_time(
         no instance makes S wrong. In these two cases any proportions are optimal; they are uniform, with slope 0.
 
     Raises:
-        UsageError: a value outside its range, an unknown family, a share with m > 1.
+        UsageError: a value outside its range, an unknown family, a share with m > 1, or more than 20,000 right
+            answers of normal arms with different sd and epsilon > 0.
 
     Example:
         >>> time, proportions = jb.theory.characteristic_time([0.7, 0.5, 0.5])
@@ -118,12 +121,16 @@ def characteristic_time(
         mu = jnp.where(real, mu, _PADDED)
         if variances is not None:
             variances = jnp.where(real, variances, jnp.max(jnp.where(real, variances, 0.0), axis=0))
+    known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
+    if m > 1 and share is not None:
+        raise UsageError(f"m must be 1 with a share of the best arm, got m={m}")
+    if variances is not None and known and share is None and not _same(sd):
+        answers = right_answers(int(m), means, epsilon, mask)
+        time, weights = _of_right_answers(answers, mu, lead, variances, real, m=int(m))
+        return inside.time(time), weights
     if m > 1:
-        if share is not None:
-            raise UsageError(f"m must be 1 with a share of the best arm, got m={m}")
         time, weights = m_best_time(int(m), family, mu, lead, variances, real)
         return inside.time(time), weights
-    known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
     found = _proportions(
         FAMILIES[family],
         mu,
@@ -140,6 +147,28 @@ def characteristic_time(
         return time, weights
     far = jnp.max(variances, axis=0) > _FURTHEST_SPREADS**2 * jnp.min(variances, axis=0)
     return jnp.where(far, jnp.nan, time), jnp.where(far, jnp.nan, weights)
+
+
+def _same(sd: ArrayLike) -> bool:
+    """Return whether all arms are known to have the same standard deviation."""
+    return not isinstance(sd, jax.core.Tracer) and bool(np.all(np.ptp(np.asarray(sd), axis=0) == 0))
+
+
+def _least_time(
+    answers: jax.Array, means: jax.Array, epsilon: jax.Array, variances: jax.Array, real: jax.Array | None, *, m: int
+) -> tuple[jax.Array, jax.Array]:
+    """Return T* and w* of normal arms of different variances, with epsilon > 0."""
+
+    def solve(mu: jax.Array, answer: jax.Array) -> tuple[jax.Array, jax.Array]:
+        if m > 1:
+            return m_best_time(m, "gaussian", mu, jnp.zeros_like(epsilon), variances, real)
+        found = proportions(FAMILIES["gaussian"], mu, mask=real, best=answer, variances=variances, rounds=_ROUNDS)
+        return found.time, found.weights
+
+    return least_time(answers, means, epsilon, real, solve)
+
+
+_of_right_answers = recent_programs(32, "m")(_least_time)
 
 
 def pulls_lower_bound(

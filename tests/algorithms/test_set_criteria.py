@@ -41,6 +41,15 @@ def test_right_answers(name, tolerance, fields, expected):
     assert right_answers(name, tolerance, fields) == {tuple(map(int, arms)) for arms in expected}
 
 
+@pytest.mark.parametrize(("threshold", "epsilon", "mean"), [(0.3, 0.1, 0.2), (0.15, 0.05, 0.1), (0.55, 0.1, 0.45)])
+def test_an_arm_at_the_end_of_the_tolerance_may_be_returned(threshold, epsilon, mean):
+    problem = jb.bernoulli([mean, 0.9, threshold + epsilon])
+    asked = SimpleNamespace(traits=SimpleNamespace(tolerance="epsilon"), threshold=threshold, epsilon=epsilon)
+    judged = [bool(SET_CRITERIA["above-threshold"](asked, problem, np.asarray(a))) for a in ([1, 1, 1], [0, 1, 1])]
+    assert judged == [True, True]
+    assert not SET_CRITERIA["above-threshold"](asked, problem, np.asarray([1, 1, 0]))  # at threshold + epsilon
+
+
 @jb.algorithm
 class All:
     """Returns all arms."""

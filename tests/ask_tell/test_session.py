@@ -410,3 +410,27 @@ def test_a_users_own_algorithm_is_given_again_when_restored():
         AskTell.from_json(session.to_json())
     with pytest.raises(jb.UsageError, match="saved with"):
         AskTell.from_json(session.to_json(), algorithm=Coin(31))
+
+
+def test_rewards_far_from_zero_are_refused_before_float32_loses_their_differences():
+    random = np.random.default_rng(0)
+
+    def play(constant, pulls):
+        session = AskTell(jb.EBTCI(delta=0.1, b=2.0), arms=2, key=0, bounded=False, reward_range=2.0)
+        for _ in range(pulls):
+            session = AskTell.from_json(session.to_json()) if random.random() < 0.1 else session
+            session.tell(session.ask(), constant + random.normal())
+        return session
+
+    assert play(1e3, 40).pulls.sum() == 40
+    for constant in (1e6, 1e8):
+        with pytest.raises(jb.UsageError, match="begin a session with rewards from which a constant is subtracted"):
+            play(constant, 40)
+
+
+def test_large_rewards_of_heavy_tails_are_taken():
+    random = np.random.default_rng(1)
+    session = AskTell(jb.SuccessiveElimination(delta=0.1, p=1.5, moment_b=2.0), arms=2, key=0, bounded=False)
+    for _ in range(200):
+        session.tell(session.ask(), float(random.pareto(1.2)) * 1e6)
+    assert session.pulls.sum() == 200

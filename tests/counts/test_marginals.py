@@ -62,3 +62,27 @@ def test_all_that_lies_outside_is_at_the_ends():
     found = chances(marginals, 0.0)
     assert found.best == pytest.approx([0, 1], abs=1e-3)
     assert found.loss == pytest.approx([1, 0], abs=0.02)  # half a step between nodes
+
+
+def test_thousands_of_arms():
+    """Arms with the same counts, by the law of the largest of K draws; and one that leads 10,000 others."""
+    count, epsilon = 10_000, 0.02
+    law = scipy.stats.beta(2.5, 18.5)
+    found = chances(beta_marginals(np.full(count, 2.5), np.full(count, 18.5)), epsilon)
+    assert found.best == pytest.approx(1 / count)
+
+    def of_others(x):
+        return law.cdf(x) ** (count - 1)
+
+    near = scipy.integrate.quad(lambda x: law.pdf(x) * of_others(x + epsilon), 0.2, 1, limit=500, epsabs=1e-12)[0]
+    largest = 1 - scipy.integrate.quad(lambda x: law.cdf(x) ** count, 0, 1, limit=500, points=[0.4, 0.5, 0.6])[0]
+    assert found.near == pytest.approx(near, rel=1e-3)
+    assert found.loss == pytest.approx(largest - law.mean(), rel=1e-3)
+    assert found.error < 1e-6
+    random = np.random.default_rng(1)
+    pulls = random.integers(90, 130, count)
+    wins = random.binomial(pulls, 0.3)
+    pulls[:2], wins[:2] = 1000, (900, 850)
+    many, few = (chances(beta_marginals(wins[:k] + 0.5, (pulls - wins)[:k] + 0.5), 0.0) for k in (count, 100))
+    assert many.best[0] == pytest.approx(few.best[0], abs=1e-6)
+    assert many.loss[0] == pytest.approx(few.loss[0], rel=1e-4)

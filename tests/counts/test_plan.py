@@ -5,6 +5,7 @@ import json
 import jax
 import numpy as np
 import pytest
+import scipy
 
 import jaxbandits as jb
 from jaxbandits.cli import main
@@ -95,6 +96,47 @@ def test_what_is_refused(options, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("pulls", "failures"), [(400_000_000, (11, 77)), (20_000_000, (22, 87))])
+def test_the_anytime_confidence_of_coins_near_one_is_that_of_the_failures(pulls, failures):
+    """Two arms change places where successes and failures do."""
+    high = jb.plan({"pulls": [pulls] * 2, "successes": [pulls - failed for failed in failures]}, rules=[]).test
+    low = jb.plan({"pulls": [pulls] * 2, "successes": [*failures]}, rules=[]).test
+    assert high.statistic == pytest.approx(low.statistic, rel=1e-6)
+    # From first principles: 2 N (d(p, m) + d(q, m)) / 2 with m in the middle, of Poisson laws at this distance.
+    p, q = failures
+    middle = (p + q) / 2
+    assert low.statistic == pytest.approx(p * np.log(p / middle) + q * np.log(q / middle), rel=1e-5)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e6])
+def test_the_anytime_confidence_of_normal_rewards_does_not_depend_on_where_zero_is(far):
+    for gap in (0.04, 0.09):
+        moved, plain = (
+            jb.plan({"n": [10_000] * 2, "mean": [x + gap, x], "sd": [1.0, 1.0]}, rewards="normal", rules=[]).test
+            for x in (far, 0.0)
+        )
+        assert moved.statistic == pytest.approx(plain.statistic, rel=1e-4)
+        assert moved.delta == pytest.approx(plain.delta, rel=1e-3)
+
+
+def test_small_means_of_bounded_rewards_are_simulated_as_they_are():
+    """The further pulls N of each arm until 2 N d reaches the threshold of the test, at the means."""
+    counts = {"n": [2_000_000] * 2, "mean": [0.05, 0.02], "sd": [1.0, 0.7]}
+    settings = {"rewards": "bounded", "rules": ["uniform-glr"], "draws": 19, "max_pulls": 20_000_000}
+    found = jb.plan(counts, reward_range=1000.0, **settings).rules[0]
+
+    def lacks(pulls):
+        p, q = 5e-5, 2e-5
+        middle = (p + q) / 2
+        statistic = pulls * (p * np.log(p / middle) + q * np.log(q / middle))
+        return statistic - float(jb.theory.glr_threshold(2 * pulls, 2, 0.05, "kk21"))
+
+    wanted = 2 * scipy.optimize.brentq(lacks, 1e6, 1e8) - 4_000_000
+    assert found.median == pytest.approx(wanted, rel=0.1)
+    with pytest.raises(jb.UsageError, match="reward_range 1e\\+06: simulated arms need a mean of at least 10"):
+        jb.plan(counts, reward_range=1e6, **settings)
+
+
 def test_draws_are_those_of_the_posterior():
     keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(7), seed))(np.arange(40_000))
     a, b = np.asarray([3.0, 81.0]), np.asarray([50.0, 400.0])
@@ -113,7 +155,7 @@ def test_draws_are_those_of_the_posterior():
     variance = spread * freedom / (freedom - 2)
     assert (np.asarray(normal.sd) ** 2).mean(axis=1) == pytest.approx(variance, rel=0.05)
     bounded = BoundedPosterior(*leaves).realised(keys)
-    assert np.asarray(bounded.mean) == pytest.approx(np.clip(np.asarray(normal.location), 1e-4, 1 - 1e-4), abs=1e-5)
+    assert np.asarray(bounded.mean) == pytest.approx(np.clip(np.asarray(normal.location), 1e-7, 1 - 1e-5), abs=1e-6)
 
 
 def test_the_command_prints_text_json_and_a_picture(tmp_path, capsys):

@@ -202,3 +202,15 @@ def test_a_reservoirs_answers_are_judged_by_the_size_declared():
     assert not jb.simulate(answering(2.0, criterion="ratio"), drawn, seeds=20)["correct"].any()
     some = jb.simulate(answering(1.0, criterion="ratio"), drawn, seeds=300)["correct"]
     assert 60 < some.sum() < 140  # a third
+
+
+@pytest.mark.parametrize("steps", [4, 6])
+def test_the_smallest_gap_that_a_problem_may_have_is_judged(steps):
+    """An arm that is worse by a few steps of float32 is wrong, at the rate of the normal law."""
+    gap = steps * 2.0**-14  # the step at 1000
+    sd = gap * np.sqrt(100 / 2) / 1.2816
+    found = jb.simulate(jb.Uniform(budget=200), jb.gaussian([1000 + gap, 1000.0], sd=sd), seeds=4000)
+    wrong = 1 - found.correct.to_numpy().mean()
+    assert np.array_equal(found.correct, found.simple_regret == 0)
+    # 0.1 expected, and rounding of the means to a step; five standard errors are 0.024.
+    assert abs(wrong - 0.1) < 0.045

@@ -87,9 +87,36 @@ def test_where_no_other_answer_is_near_there_is_no_bound():
     assert float(theory.all_good_pulls_lower_bound([0.75, 0.25], 0.1, 0.5)) == np.inf
 
 
+def test_at_the_end_of_the_range_no_mean_lies_below():
+    """Poisson means are at least 0: an arm at 0 that may be returned needs no pull."""
+    assert float(theory.threshold_pulls_lower_bound([0.0, 0.5], 0.05, 0.0, family="poisson")) == 0
+    assert float(theory.one_above_pulls_lower_bound([0.0, 0.0], 0.05, 0.0)) == 0
+    assert float(theory.threshold_pulls_lower_bound([0.0, 0.5], 0.05, 0.25, epsilon=0.25)) == 0
+    assert float(theory.threshold_pulls_lower_bound([1.0, 0.5], 0.05, 1.0)) == np.inf
+    assert float(theory.all_good_pulls_lower_bound([0.0, 0.3, 0.9], 0.05, 0.9)) == np.inf  # the best may be 0.9 + x
+
+
+def test_only_normal_rewards_have_a_standard_deviation():
+    for formula, own in (
+        (theory.threshold_pulls_lower_bound, (0.6,)),
+        (theory.one_above_pulls_lower_bound, (0.6,)),
+        (theory.all_good_pulls_lower_bound, (0.1,)),
+    ):
+        plain, other = (formula([0.7, 0.5], 0.05, *own, sd=sd) for sd in (1.0, 0.5))
+        assert float(plain) == float(other)
+        assert float(formula([0.7, 0.5], 0.05, *own, family="gaussian", sd=0.5)) != float(plain)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: theory.all_good_pulls_lower_bound([0.5], 0.05, 0.1), "two arms or more"),
+        (lambda: theory.h_all_good([0.5], 0.1), "two arms or more"),
+        (lambda: theory.threshold_pulls_lower_bound(0.5, 0.1, 0.6), "means must have shape"),
+        (
+            lambda: theory.h_all_good([-1.0, -2.0], 0.1, multiplicative=True),
+            "multiplicative epsilon must be",
+        ),
         (lambda: theory.threshold_pulls_lower_bound([0.7], 0.1, np.inf), "threshold must be finite"),
         (lambda: theory.all_good_pulls_lower_bound([0.7, 0.2], 0.1, 1.2, True), "multiplicative epsilon"),
         (lambda: theory.h_all_good([0.7, 0.2], -0.1), "epsilon must be"),

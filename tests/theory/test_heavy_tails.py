@@ -120,3 +120,12 @@ def test_derivatives_are_those_of_differences(bound):
 def test_bad_input(call, message):
     with pytest.raises(jb.UsageError, match=message):
         call()
+
+
+@pytest.mark.parametrize("s", [-5, 0.5, np.nan])
+def test_less_than_one_reward_is_refused(s):
+    for radius in (
+        theory.empirical_mean_radius, theory.truncated_mean_radius, theory.median_of_means_radius, theory.catoni_radius,
+    ):  # fmt: skip
+        with pytest.raises(jb.UsageError, match="s must be at least 1"):
+            radius(s, 0.05, 2.0, 1.0)

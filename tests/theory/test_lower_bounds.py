@@ -1,11 +1,14 @@
 """Characteristic times against published and closed-form values, and against a certificate of optimality."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq, linprog
 
+import jaxbandits as jb
 from jaxbandits import theory
 from jaxbandits.theory._m_best_arms import m_best_time
 
@@ -126,14 +129,15 @@ def test_the_optimum_is_certified(arms, m, epsilon, family):
     ("arms", "m", "epsilon"),
     [
         (6, 1, 0.0),
-        pytest.param(30, 1, 0.1, marks=pytest.mark.slow),
+        pytest.param(30, 1, 0.01, marks=pytest.mark.slow),
         pytest.param(7, 3, 0.0, marks=pytest.mark.slow),
-        (20, 5, 0.05),
+        (20, 5, 0.01),
     ],
 )
 def test_the_optimum_is_certified_for_normal_arms_of_different_variances(arms, m, epsilon):
     rng = np.random.default_rng(arms)
     means, sd = rng.normal(size=arms), np.exp(rng.uniform(-2, 2, arms))
+    assert np.all(np.abs(np.diff(np.sort(means))) > epsilon)  # so that one answer is right
     time, weights = theory.characteristic_time(means, m, epsilon, "gaussian", sd)
     below, above = brackets_of_time(means, m, epsilon, "gaussian", time, weights, sd)
     assert below == pytest.approx(1, abs=1e-9)
@@ -155,6 +159,41 @@ def test_the_optimum_is_certified_for_normal_arms_of_different_variances(arms, m
         half, shared = theory.characteristic_time(means, 1, epsilon, "gaussian", sd, share=0.5)
         assert half > time * 0.999999
         assert shared[means.argmax()] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("arms", "m", "epsilon"), [(4, 1, 0.5), (5, 2, 0.5), (6, 3, 0.4)])
+def test_with_epsilon_and_different_variances_the_least_time_of_a_right_answer_is_taken(arms, m, epsilon):
+    """Each answer is an instance with epsilon = 0, in which its means are larger by epsilon."""
+    rng = np.random.default_rng(arms)
+    means = rng.normal(scale=0.02, size=arms).round(3)
+    sd = np.exp(rng.uniform(-2, 2, arms))
+    sd[np.argsort(-means)[m]] = 0.01  # the best arm left out hardly varies
+    found = {}
+    for answer in itertools.combinations(range(arms), m):
+        inside = np.isin(np.arange(arms), answer)
+        if means[inside].min() > means[~inside].max() - epsilon:
+            raised = np.where(inside, means + epsilon, means)
+            found[answer] = float(theory.characteristic_time(raised, m, 0.0, "gaussian", sd)[0])
+    best = tuple(np.sort(np.argsort(-means)[:m]))
+    assert len(found) > 1
+    assert min(found.values()) < 0.99 * found[best]  # another answer is told sooner
+    time, weights = theory.characteristic_time(means, m, epsilon, "gaussian", sd)
+    assert float(time) == pytest.approx(min(found.values()), rel=1e-8)
+    assert float(weights.sum()) == pytest.approx(1)
+    batch = np.stack([means, -means, means], 1)
+    allowed = np.asarray([epsilon, epsilon, 0.0])
+    times = theory.characteristic_time(batch, m, allowed, "gaussian", sd[:, None])[0]
+    alone = [theory.characteristic_time(*one, "gaussian", sd)[0] for one in zip(batch.T, [m] * 3, allowed, strict=True)]
+    np.testing.assert_allclose(times, alone, rtol=1e-7)
+    traced = jax.jit(lambda mu: theory.characteristic_time(mu, m, epsilon, "gaussian", sd)[0])(jnp.asarray(means))
+    assert float(traced) == pytest.approx(float(time), rel=1e-4)
+
+
+def test_too_many_right_answers_are_refused():
+    means, sd = np.linspace(0, 0.1, 40), np.linspace(1, 2, 40)
+    with pytest.raises(jb.UsageError, match="answers of m=6 of 40 arms may be right, and 20,000 at most are compared"):
+        theory.characteristic_time(means, 6, 0.2, "gaussian", sd)
+    assert float(theory.characteristic_time(means, 6, 0.001, "gaussian", sd)[0]) > 0
 
 
 def test_a_share_of_arms_too_different_for_the_floats_has_no_number():

@@ -12,7 +12,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.arms import largest
 from jaxbandits.arrays.numerics import no_fma
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE, each
-from jaxbandits.problems.argument_checks import family_name, per_arm, per_arm_like, probabilities
+from jaxbandits.problems.argument_checks import check_spread, family_name, per_arm, per_arm_like, probabilities
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.random.binomial_draws import binomial
@@ -166,7 +166,8 @@ def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussi
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, values that are not finite, or sd <= 0.
+        UsageError: fewer than two arms, values that are not finite, sd <= 0, or means so far from 0 that float32
+            rewards do not have this sd.
 
     Example:
         >>> jb.gaussian([1.0, 0.5], sd=2.0).variance.tolist()
@@ -175,4 +176,5 @@ def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussi
     location, bandits = per_arm("Gaussian means", means)
     spread = per_arm_like("Gaussian sd", sd, means)
     each("Gaussian sd", spread, POSITIVE, "arm")
+    check_spread("Gaussian sd", spread, location)
     return Gaussian(location, spread, bandits=bandits, name=name or family_name("gaussian", means))

@@ -11,7 +11,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import no_fma
 from jaxbandits.checks import POSITIVE, Rule, each
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.argument_checks import family_name, per_arm, per_arm_like
+from jaxbandits.problems.argument_checks import check_spread, family_name, per_arm, per_arm_like
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.distributions.bernoulli_and_normal import Gaussian
@@ -97,6 +97,7 @@ def correlated_gaussian(
         raise UsageError("correlated Gaussian means are for one bandit")
     spread = per_arm_like("correlated Gaussian sd", sd, means)
     each("correlated Gaussian sd", spread, POSITIVE, "arm")
+    check_spread("correlated Gaussian sd", spread, location)
     common = per_arm_like("correlation", correlation, means)
     each("correlation", common, Rule("must lie in [0, 1)", lambda x: (x >= 0) & (x < 1)), "arm")
     return CorrelatedGaussian(location, spread, common, name=name or family_name("correlated gaussian", means))

@@ -4,7 +4,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, POSITIVE, SUMMABLE, each
-from jaxbandits.problems.argument_checks import family_name, per_arm, per_arm_like
+from jaxbandits.problems.argument_checks import check_spread, family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.distributions.log_normal_and_weibull import LogNormal, Weibull
 from jaxbandits.problems.distributions.power_tailed import Pareto, StudentT, SymmetricPareto
@@ -36,6 +36,7 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
     each("Student t dof", degrees, _WITH_A_MEAN, "arm")
     each("Student t scale", factor, POSITIVE, "arm")
     each("Student t scale", factor, SUMMABLE, "arm")
+    check_spread("Student t scale", factor, location)
     return StudentT(location, degrees, factor, bandits=bandits, name=name or family_name("student-t", means))
 
 
@@ -85,6 +86,7 @@ def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, 
     each("Symmetric Pareto tail", index, _WITH_A_MEAN, "arm")
     each("Symmetric Pareto scale", factor, POSITIVE, "arm")
     each("Symmetric Pareto scale", factor, SUMMABLE, "arm")
+    check_spread("Symmetric Pareto scale", factor, location)
     label = name or family_name("symmetric-pareto", means)
     return SymmetricPareto(location, index, factor, bandits=bandits, name=label)
 
