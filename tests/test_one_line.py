@@ -66,6 +66,7 @@ def test_an_algorithm_is_public_and_on_the_command_line_by_its_line(copied, caps
     assert jb.repeat(ds).identical(ds) or (jb.repeat(ds).recommended == ds.recommended).all()
 
 
+@pytest.mark.slow
 def test_an_algorithm_is_held_to_the_protocol_by_its_line(tmp_path):
     (tmp_path / "copied.py").write_text(copied_text())
     (tmp_path / "one_line.py").write_text(

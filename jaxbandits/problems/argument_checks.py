@@ -94,18 +94,23 @@ def _check_kept(what: str, values: np.ndarray) -> None:
         )
 
 
-#: Steps of float32 that a standard deviation has to have at its mean: rounding then adds 2% to the variance at most.
-_FINEST = 2
+#: Steps of float32 that a standard deviation has to have at its mean: rounding then adds 2% to the variance at most. An
+#: arm that is further from the others, in standard deviations, may have less: it is told from them all the same.
+_FINEST, _FAR = 2, 16
 
 
 def check_spread(what: str, spread: jax.Array, center: jax.Array) -> None:
-    """Refuse a spread of rewards that rounding to float32 would change, at the values around which they lie, `(K,)`."""
-    step = np.spacing(np.abs(np.asarray(center)))
-    if np.any(coarse := np.asarray(spread) < _FINEST * step):
-        arm = int(np.argmax(coarse))
+    """Refuse a spread of rewards that rounding to float32 changes, at the values around which they lie, `(K,)`."""
+    sizes, middles = np.asarray(spread), np.asarray(center)
+    order = np.argsort(middles)
+    gaps = np.concatenate([[np.inf], np.diff(middles[order]), [np.inf]])
+    room, step = np.empty_like(middles), np.spacing(np.abs(middles))
+    room[order] = np.minimum(gaps[:-1], gaps[1:])
+    if np.any(lost := (sizes < _FINEST * step) & (room < _FAR * sizes)):
+        arm = int(np.argmax(lost))
         raise UsageError(
-            f"{what}: {float(spread[arm]):g} at arm {arm}, but the spacing of float32 numbers at "
-            f"{float(center[arm]):g} is {step[arm]:.2g}: move the means towards 0"
+            f"{what}: {float(sizes[arm]):g} at arm {arm}, but the spacing of float32 numbers at {float(middles[arm]):g} "
+            f"is {step[arm]:.2g}: move the means towards 0"
         )
 
 

@@ -99,6 +99,8 @@ class Undeclared:
 
 
 RULES = [Prior(budget=20, prior=PRIOR), PriorSurvives(prior=PRIOR), PriorBatches(budget=20, prior=PRIOR)]
+#: One of them, and all with the slow tests.
+ONE_EACH_TIME = [RULES[0], *(pytest.param(rule, marks=pytest.mark.slow) for rule in RULES[1:])]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
@@ -123,7 +125,7 @@ def test_states_are_shown_in_the_problems_order():
     np.testing.assert_allclose(state.own["added"], PRIOR + np.asarray(state.pulls) - 1, rtol=1e-6)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("rule", ONE_EACH_TIME, ids=lambda rule: type(rule).__name__)
 def test_one_number_is_that_of_every_arm(rule):
     """To the last bit; and with arms that are there to fill up."""
     fields = {name: 20 for name in ("budget",) if hasattr(rule, name)}
@@ -145,7 +147,7 @@ def test_a_list_has_a_value_of_each_arm():
         jb.simulate(jb.BetaTopTwo(budget=20, prior_a=[1.0, -1.0]), jb.bernoulli([0.6, 0.4]), seeds=1)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("rule", ONE_EACH_TIME, ids=lambda rule: type(rule).__name__)
 def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
     alone = jb.simulate(rule, PROBLEM, seeds=20)
     widths = []

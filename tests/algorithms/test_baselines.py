@@ -198,7 +198,9 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     assert accepted > 0 or "several" not in name
 
 
-@pytest.mark.parametrize(("k", "cost"), [(100, 9.8e5), (1000, 6.3e6), (10_000, 7.9e7)])
+@pytest.mark.parametrize(
+    ("k", "cost"), [(100, 9.8e5), *(pytest.param(*x, marks=pytest.mark.slow) for x in ((1000, 6.3e6), (10_000, 7.9e7)))]
+)
 def test_known_costs_of_median_elimination(k, cost):
     """Most is paid for the good arm, which lasts, so one run is enough: within 5% of what another program found."""
     problem = ppr("one-good", k=k, w=2.0)

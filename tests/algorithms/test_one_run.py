@@ -20,12 +20,10 @@ PROBLEMS = {
     "many": jb.bernoulli(np.linspace(0.95, 0.05, 20)),
 }
 #: Of each kind of rule, one: of one pull a step, with a state, in batches, in rounds, by looks.
-EACH_TIME = ("ucb-e", "careless", "halving", "rejects", "race")
-#: Every rule with every problem; each time, one rule of each kind with one, and one rule with all.
+EACH_TIME = ("careless", "race")
+#: Every rule with every problem; each time three rules with one.
 RUNS_OF_BITS = [
-    pytest.param(
-        rule, problem, marks=[pytest.mark.slow] * (rule != "ucb-e" and (problem != "normal" or rule not in EACH_TIME))
-    )
+    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" or rule not in ("ucb-e", *EACH_TIME)))
     for rule in RULES
     for problem in PROBLEMS
 ]

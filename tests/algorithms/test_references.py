@@ -563,6 +563,8 @@ SELDOM = (
     "fc2fb, lil'ucb", "ocba, coins", "ocba-m of one", "ocba-m of two", "at-lucb",
     "threshold game, coins, heuristic", "top-m game, one arm", "top-m game, two arms", "lin-game",
     "lin-game, heuristic", "lin-game, no features", "pareto game, coins", "lin-gap-e, no features",
+    "beta top two", "threshold game, normal", "ugape-c of two, small c", "st2, multiplicative", "gap-e with variance",
+    "successive rejects, half", "ucb-e adaptive with eta", "successive elimination, catoni, p", "ugape-b with variance",
 )  # fmt: skip
 
 

@@ -154,15 +154,12 @@ def usual():
     return {name: bits(make()) for name, make in FEW.items()}
 
 
-#: Those that JAX compiles anew for, and that nothing is done about.
-COMPILED_ANEW = (
-    "jax_debug_key_reuse", "jax_check_tracer_leaks", "jax_explicit_x64_dtypes", "jax_default_matmul_precision",
-    "jax_high_dynamic_range_gumbel",
-)  # fmt: skip
+#: The settings that change most of what is compiled; the others with the slow tests.
+EACH_TIME = ("jax_enable_x64", "jax_debug_nans", "jax_transfer_guard", "jax_disable_jit", "jax_numpy_dtype_promotion")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in COMPILED_ANEW)) for name in SETTINGS]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME)) for name in SETTINGS]
 )
 def test_under_every_setting_the_bits_are_the_same(name, usual):
     with setting(name, SETTINGS[name]):

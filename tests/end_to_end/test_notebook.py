@@ -17,8 +17,8 @@ SHOWN = {
     "own_algorithm": (1, 2),
     "live_experiment": (1, 0),
 }
-#: As a user runs them, one in the fast tests; the code of the others is run there at a small size.
-WHOLE = "quickstart"
+#: As a user runs them, one in the fast tests, and one at a small size.
+WHOLE, SMALL = "quickstart", "live_experiment"
 MARKS = {name: () if name == WHOLE else pytest.mark.slow for name in SHOWN}
 #: At most so many runs, and what else makes the code small.
 RUNS = 10
@@ -30,7 +30,9 @@ SMALLER = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name != WHOLE])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n != SMALL)) for n in SHOWN if n != WHOLE]
+)
 def test_the_code_of_a_notebook_runs_at_a_small_size(name):
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")

@@ -132,7 +132,10 @@ def _small(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_small")
-@pytest.mark.parametrize("name", [name for name in PAGES if commands(name)])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith("docs/examples/")) for n in PAGES if commands(n)],
+)
 def test_the_commands_of_a_page_run(name, capsys):
     for path, text in files(name).items():
         Path(path).write_text(text)

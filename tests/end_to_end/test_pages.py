@@ -38,7 +38,14 @@ def program(name):
     return re.sub(r"(?<!first_)seeds=([\d_]+)", lambda found: f"seeds={min(int(found[1]), RUNS)}", code)
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if program(name).strip()])
+#: Pages whose code the site's build runs, and the slow tests: long stories of what other pages explain.
+LONG = ("docs/examples/", "docs/studies.md", "docs/gradients.md", "docs/extending/prior.md")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith(LONG)) for n in PAGES if program(n).strip()],
+)
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
     monkeypatch.setattr(candidates, "REGISTRY", FEW)

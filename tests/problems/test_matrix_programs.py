@@ -35,8 +35,13 @@ def compare_errors(name, runs, *, paired, budgets):
         assert abs(z) < 4.5, (name, paired, budget, ours.mean(), theirs.mean(), z)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("name", ["ucb-e", "halving"])
+OTHERS = [("ucb-e", False), ("halving", True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "paired"),
+    [("ucb-e", True), ("halving", False), *(pytest.param(*x, marks=pytest.mark.slow) for x in OTHERS)],
+)
 def test_errors_are_those_of_a_program_in_numpy(name, paired):
     compare_errors(name, 3000, paired=paired, budgets=(90,))
 

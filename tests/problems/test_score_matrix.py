@@ -137,7 +137,7 @@ def near_ties(random, count):
 
 
 @pytest.mark.parametrize(("name", "matrices"), [
-    *((name, 6) for name in ("uniform", "lucb")),
+    ("uniform", 6),
     *(pytest.param(name, 30, marks=pytest.mark.slow) for name in RULES),
 ])  # fmt: skip
 def test_a_full_read_never_errs_and_ends(name, matrices):
@@ -202,9 +202,7 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in ("lucb", "elimination"))) for n in ALONE]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "elimination")) for n in ALONE])
 def test_a_run_alone_has_the_bits_of_the_engine(name):
     scores, seeds = synthetic_scores(items=30, candidates=5, seed=2), 12
     scores[4, 1] = 0 if name == "paired-race" else np.nan

@@ -62,7 +62,10 @@ def rare(family, pulls, total, runs):
     return jax.jit(found)(jax.tree.map(lambda x: jnp.repeat(x[..., None], runs, axis=-1), arms), keys)
 
 
-@pytest.mark.parametrize(("family", "pulls", "total"), CASES)
+@pytest.mark.parametrize(
+    ("family", "pulls", "total"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (number % 3 > 0)) for number, case in enumerate(CASES)],
+)
 def test_challengers_have_the_law_of_endless_resampling(family, pulls, total):
     """By a chi-square test that errs with probability 1e-7 in each of ten cases."""
     counts = np.bincount(rare(family, pulls, total, DRAWS), minlength=len(pulls))
