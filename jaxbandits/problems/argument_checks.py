@@ -101,15 +101,15 @@ _FINEST, _FAR = 2, 16
 
 def check_spread(what: str, spread: jax.Array, center: jax.Array) -> None:
     """Refuse a spread of rewards that rounding to float32 changes, at the values around which they lie, `(K,)`."""
-    sizes, middles = np.asarray(spread), np.asarray(center)
-    order = np.argsort(middles)
-    gaps = np.concatenate([[np.inf], np.diff(middles[order]), [np.inf]])
-    room, step = np.empty_like(middles), np.spacing(np.abs(middles))
+    sizes, means = np.asarray(spread), np.asarray(center)
+    order = np.argsort(means)
+    gaps = np.concatenate([[np.inf], np.diff(means[order]), [np.inf]])
+    room, step = np.empty_like(means), np.spacing(np.abs(means))
     room[order] = np.minimum(gaps[:-1], gaps[1:])
     if np.any(lost := (sizes < _FINEST * step) & (room < _FAR * sizes)):
         arm = int(np.argmax(lost))
         raise UsageError(
-            f"{what}: {float(sizes[arm]):g} at arm {arm}, but the spacing of float32 numbers at {float(middles[arm]):g} "
+            f"{what}: {float(sizes[arm]):g} at arm {arm}, but the spacing of float32 numbers at {float(means[arm]):g} "
             f"is {step[arm]:.2g}: move the means towards 0"
         )
 

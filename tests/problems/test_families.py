@@ -303,11 +303,8 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         (lambda: jb.gaussian([1000.0, 1000.0001]), "0.0001, but the spacing of float32 numbers there is 6.1e-05"),
         (lambda: jb.gaussian([[0, 1], [1e9, 1e9 + 1]]), "move the values towards 0, or farther from each other"),
         (lambda: jb.bernoulli([0.5, 0.5 + 1e-8]), "round the values to 6 digits"),
-        (
-            lambda: jb.gaussian([1e8, 1e8 + 64], sd=1.0),
-            "Gaussian sd: 1 at arm 0, but the spacing of float32",
-        ),
-        (lambda: jb.student_t([1e8, 0.0], 3.0), "Student t scale: 1 at arm 0"),
+        (lambda: jb.gaussian([1e8, 1e8 + 80], sd=8.0), "Gaussian sd: 8 at arm 0, but the spacing of float32"),
+        (lambda: jb.student_t([0.0, 1e8, 1e8], 3.0), "Student t scale: 1 at arm 1"),
     ],
 )
 def test_means_that_float32_cannot_hold_are_refused(make, message):
