@@ -64,6 +64,8 @@ def _theorem(cell: Cell) -> Theorem | None:
     problem = cell.problem
     if problem.bandits > 1 or not problem.sub_gaussian:
         return None
+    if values_of(cell.algorithm).get("variance") and not problem.in_interval:
+        return None  # Bernstein's bound is for rewards in [0, b]
     means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
     return cell.algorithm.theorem(
         means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),

@@ -70,3 +70,11 @@ def test_what_is_not_there_is_one_line(grid, name, message):
         jb.with_theory(grid, name)
     with pytest.raises(jb.UsageError, match="no spec attribute"):
         jb.with_theory(grid.drop_attrs(), "h_epsilon")
+
+
+def test_bernsteins_bound_is_for_rewards_in_an_interval():
+    problems = jb.gaussian([0.9, 0.4], 0.3), jb.bernoulli([0.9, 0.4])
+    found = [
+        jb.with_theory(jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1, variance=True), p, 2), "theorem") for p in problems
+    ]
+    assert [bool(np.isnan(float(ds["theorem"]))) for ds in found] == [True, False]
