@@ -118,11 +118,15 @@ def improved_decide(algorithm, run, n, fresh, whole):
 def mai_counts(algorithm, run, n):
     whole = algorithm.budget / (1 - algorithm.beta ** (math.log(n) / math.log(4 / 3)))
     pulls = round(algorithm.beta**run.round * (1 - algorithm.beta) * whole / len(run.active))
+    pulls = min(max(pulls, run.round == 0), (algorithm.budget - sum(run.pulls)) // len(run.active))
     return pulls, pulls
 
 
 def mai_decide(algorithm, run, n, fresh, whole):
-    run.means = run.sums / np.maximum(run.pulls, 1) if algorithm.reuse else fresh
+    if algorithm.reuse:
+        run.means = run.sums / np.maximum(run.pulls, 1)
+    elif fresh.any():  # else the budget is spent, and the last round's rewards decide
+        run.means = fresh
     turned = 2 * algorithm.k >= n
     wanted = n - algorithm.k if turned else algorithm.k
     values = -run.means if turned else run.means
@@ -176,6 +180,8 @@ CASES = {
     "mai": jb.OptMAI(k=2, budget=600),
     "mai, one arm, quartiles": jb.OptMAI(k=1, budget=500, beta=0.7),
     "mai, forgetting": jb.OptMAI(k=4, budget=900, reuse=False),
+    "mai, few pulls": jb.OptMAI(k=2, budget=17),
+    "mai, few pulls, forgetting": jb.OptMAI(k=3, budget=19, reuse=False),
     "mai, the worst": jb.OptMAI(k=8, budget=600),
 }
 

@@ -119,6 +119,7 @@ def test_the_anytime_confidence_of_normal_rewards_does_not_depend_on_where_zero_
         assert moved.delta == pytest.approx(plain.delta, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_small_means_of_bounded_rewards_are_simulated_as_they_are():
     """The further pulls N of each arm until 2 N d reaches the threshold of the test, at the means."""
     counts = {"n": [2_000_000] * 2, "mean": [0.05, 0.02], "sd": [1.0, 0.7]}
@@ -133,8 +134,17 @@ def test_small_means_of_bounded_rewards_are_simulated_as_they_are():
 
     wanted = 2 * scipy.optimize.brentq(lacks, 1e6, 1e8) - 4_000_000
     assert found.median == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_range_beside_which_rewards_vanish_is_refused():
+    counts = {"n": [2_000_000] * 2, "mean": [0.05, 0.02], "sd": [1.0, 0.7]}
     with pytest.raises(jb.UsageError, match="reward_range 1e\\+06: simulated arms need a mean of at least 10"):
-        jb.plan(counts, reward_range=1e6, **settings)
+        jb.plan(counts, rewards="bounded", reward_range=1e6, rules=[])
+    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(7), seed))(np.arange(2000))
+    leaves = [np.float32(x)[:, None] for x in ([5e-5, 2e-5], [2e6, 2e6], [2e6, 2e6], [1e-6, 0.5e-6])]
+    drawn = BoundedPosterior(*leaves).realised(keys)
+    assert np.asarray(drawn.mean).mean(axis=1) == pytest.approx([5e-5, 2e-5], rel=0.01)
+    assert np.asarray(drawn.variance).mean(axis=1) == pytest.approx([1e-6, 0.5e-6], rel=0.01)
 
 
 def test_draws_are_those_of_the_posterior():

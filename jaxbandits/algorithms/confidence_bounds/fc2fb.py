@@ -36,9 +36,10 @@ class FC2FB(Rule):
     """Starts a rule with fixed confidence in each of R stages, with ever larger deltas; returns its first answer.
 
     R = floor(log2(n / least)), each stage has floor(n / R) pulls, and delta_r = first_delta^(2^(R - r)) (Algorithm 3).
-    If the rule stops in no stage, the answer is the arm with the largest mean of all rewards; the paper takes any arm.
-    Its error decreases exponentially in n (Theorem 3.2), if the rule stops within A log(1/delta) + C pulls with
-    probability 1 - delta. It follows public programs, and was not checked against the paper.
+    There are at most n / K stages, so that each can pull every arm: the paper has n large. If the rule stops in no
+    stage, the answer is the arm with the largest mean of all rewards; the paper takes any arm. Its error decreases
+    exponentially in n (Theorem 3.2), if the rule stops within A log(1/delta) + C pulls with probability 1 - delta. It
+    follows public programs, and was not checked against the paper.
 
     Attributes:
         budget: number of pulls n, at least K.
@@ -85,8 +86,7 @@ class FC2FB(Rule):
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether the rule has stopped, or the last stage is over."""
-        del arms
-        return state.stopped | (state.stage > self._stages())
+        return state.stopped | (state.stage > self._stages(arms))
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """Return the rule's answer if it has stopped, else the arm with the largest mean."""
@@ -94,9 +94,10 @@ class FC2FB(Rule):
         rule, own = self._begun(state, fresh, state.stage)
         return jnp.where(state.stopped, _arm_of(rule.recommend(own, fresh)), jnp.argmax(arms.mean))
 
-    def _stages(self) -> jax.Array:
+    def _stages(self, arms: Arms) -> jax.Array:
         """Return R, int32 `()`."""
-        return jnp.maximum(31 - lax.clz(jnp.int32(self.budget) // jnp.int32(self.least)), 1)
+        stages = 31 - lax.clz(jnp.int32(self.budget) // jnp.int32(self.least))
+        return jnp.maximum(jnp.minimum(stages, jnp.int32(self.budget) // arms.count), 1)
 
     def _following(self, state: _State, arms: Arms, key: jax.Array) -> _State:
         fresh = _since(state, arms)
@@ -104,14 +105,14 @@ class FC2FB(Rule):
         fewest = jnp.argmin(fresh.pulls)
         all_pulled = fresh.pulls[fewest] > 0
         stopped = rule.done(own, fresh) & all_pulled
-        over = ~stopped & (fresh.time >= jnp.int32(self.budget) // self._stages())
+        over = ~stopped & (fresh.time >= jnp.int32(self.budget) // self._stages(arms))
         pulls, total = jnp.where(over, arms.pulls, state.pulls), jnp.where(over, arms.total, state.total)
         following = jnp.where(all_pulled, rule.select(own, fresh, key), fewest)  # each arm once in each stage first
         return _State(state.stage + over, pulls, total, stopped, jnp.where(over, 0, following))
 
     def _begun(self, state: _State, fresh: Arms, key: jax.Array) -> tuple[UGapEc | LilUCB, OwnState]:
         """Return the rule with this stage's delta, and its state, which only depends on the stage's rewards."""
-        power = jnp.left_shift(1, jnp.maximum(self._stages() - state.stage, 0))
+        power = jnp.left_shift(1, jnp.maximum(self._stages(fresh) - state.stage, 0))
         delta = LogProbability(power * jnp.log(self.first_delta))
         one = StaticInt(1)
         rule = LilUCB(delta=delta, b=self.b) if self.rule == "lil-ucb" else UGapEc(0.0, delta, one, b=self.b)

@@ -32,7 +32,8 @@ class OptMAI(Rule):
 
     Attributes:
         k: arms to return, K, 1 <= K < n.
-        budget: Q, at least n; rounds have whole pulls of every arm, so slightly more or less is used.
+        budget: Q, at least n, never exceeded. Rounds have whole pulls of every arm, rounded, and each arm at least one:
+            with few pulls an arm the last rounds may have none left, and with many 5% to 15% are not used.
         beta: rate at which the rounds' budgets fall, in (0, 1); 0.8 is the paper's advice.
         reuse: whether means are over all rewards so far, as in the paper's experiments. Otherwise they are over the
             rewards of the round, with a new random order of ties in each round.
@@ -69,14 +70,17 @@ class OptMAI(Rule):
         del key
         whole = 1 - jnp.exp(jnp.log(self.beta) * jnp.log(arms.count) / jnp.log(4 / 3))  # Q / Q', 1 - beta^(ln n / …)
         share = self.beta ** (state.round - 1) * (1 - self.beta) / whole
-        each = jnp.round(share * self.budget / jnp.maximum(jnp.sum(state.active), 1))
-        return jnp.where(state.active, each.astype(jnp.int32), 0)
+        number = jnp.maximum(jnp.sum(state.active), 1)
+        each = jnp.round(share * self.budget / number).astype(jnp.int32)
+        # Whole pulls: each arm has one at least, and what the budget leaves at most.
+        each = jnp.minimum(jnp.maximum(each, state.round == 1), (jnp.int32(self.budget) - arms.time) // number)
+        return jnp.where(state.active, each, 0)
 
     def absorb(self, state: Rounds, arms: Arms, counts: jax.Array, sums: jax.Array) -> Rounds:
         """Return the state after a round, with a quarter of the active arms deactivated."""
-        del counts
         worst, wanted = self._sought(arms)
-        values, number = (arms.total, 0) if self.reuse else (sums, state.round)
+        fresh = jnp.where(jnp.any(counts > 0), sums, state.values)  # with no pull left, as in the last round
+        values, number = (arms.total, 0) if self.reuse else (fresh, state.round)
         ranked, ties = jnp.where(worst, -values, values), tie_numbers(state.seed, number, len(arms))
         size, left = jnp.sum(state.active), state.left(wanted)
         # Quartile elimination, while there are 4 K arms or more: drop the worst floor(|S| / 4).

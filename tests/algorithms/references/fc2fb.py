@@ -11,13 +11,15 @@ RULE = jb.FC2FB
 SMOOTH = jb.gaussian([0.9, 0.65, 0.5, 0.4], 0.1)
 CASES = {
     "fc2fb": (jb.FC2FB(budget=150, least=18), SMOOTH),
+    "fc2fb, few pulls": (jb.FC2FB(budget=50), jb.gaussian([0.9, *(0.03 * i for i in range(14))], 0.1)),
     "fc2fb, lil'ucb": (jb.FC2FB(budget=150, least=12, first_delta=0.8, rule="lil-ucb", b=0.1), SMOOTH),
 }
 TIES = [jb.FC2FB(budget=40, least=8, first_delta=0.9, b=0.3)]
 
 
 def program(view, algorithm):
-    b, order, stages = algorithm.b or view.b, view.order[0], math.floor(math.log2(algorithm.budget / algorithm.least))
+    b, order = algorithm.b or view.b, view.order[0]
+    stages = max(1, min(math.floor(math.log2(algorithm.budget / algorithm.least)), algorithm.budget // view.count))
     part = algorithm.budget // stages
     for stage in range(1, stages + 1):
         delta = algorithm.first_delta**2 ** (stages - stage)
