@@ -77,8 +77,9 @@ def sweep(
             and its recommendation at that moment. A limit below the first pulls is refused. None for 10^9, or for no
             limit where a built-in algorithm draws sums, whose time does not depend on their length; of several
             algorithms each has its own.
-        checkpoints: increasing numbers of pulls at which each run is also recorded; for algorithms that need not know
-            their budget. Where a budget of cost is spent they are smaller budgets.
+        checkpoints: increasing numbers of pulls at which each run is also recorded, in its first state with at least as
+            many; for algorithms that need not know their budget. A rule that pulls two arms a step may have one pull
+            more there, which `pulls` says. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables. They depend on its values only, so that a cell's runs are
             the same alone and in every grid.
         devices: number of devices to use; None for all that JAX sees.
