@@ -130,6 +130,10 @@ def check_metrics(
             raise UsageError(
                 f"the metric {name!r} must be one number of a run or of each arm, got {value.dtype} {value.shape}"
             )
+        if value.dtype.kind == "u" and value.dtype.itemsize > 2:
+            raise UsageError(
+                f"the metric {name!r} is {value.dtype}, of which int32 holds half: return int32 or float32"
+            )
         dtype = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
         found[name] = MetricKind(dtype, per_arm=bool(value.shape))
     return found

@@ -1,5 +1,8 @@
 """Checks of a user's problem before it runs: an error is one line, not a traceback of JAX."""
 
+import contextlib
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -76,6 +79,19 @@ def check_values(problem: Problem, key: jax.Array) -> None:
     if not (is_checked(problem) or is_traced(problem)):
         check_family(problem, key)
         check_moments(problem)
+        if not REGISTRY.holds(type(problem)):
+            _check_declared(problem)
+
+
+def _check_declared(problem: Problem) -> None:
+    """Check the range and the variances that a user's own family declares."""
+    declared: dict[str, tuple[Any, float]] = {} if problem.drawn else {"variance": (problem.variance, 0.0)}
+    with contextlib.suppress(UsageError, AttributeError):  # heavy tails have none
+        declared["reward_range"] = problem.reward_range, float(np.finfo(np.float32).tiny)
+    for name, (found, least) in declared.items():
+        if not np.all((values := np.asarray(found)) >= least):
+            bound = "positive" if least else "at least 0"
+            raise UsageError(f"{type(problem).__name__}.{name} must be {bound}, got {shown(values.tolist())}")
 
 
 def _check(problem: Problem, key: jax.Array) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from jaxbandits.checks import INSIDE_UNIT, number
 from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
@@ -70,7 +71,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
     Args:
         ds: the result of `simulate` or `sweep`, or the moments that a sweep kept (which have no quantiles).
-        level: of the intervals.
+        level: of the intervals, in (0, 1).
 
     Returns:
         The Dataset's other dimensions. For every metric (`pulls`, `cost`, `simple_regret`, `aggregate_regret`, `steps`,
@@ -85,7 +86,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         out an algorithm on a problem, `runs` and counts are 0, and all else is NaN.
 
     Raises:
-        UsageError: not a Dataset of runs, or one in which runs are missing.
+        UsageError: not a Dataset of runs, or one in which runs are missing; a level outside its range.
 
     Example:
         >>> float(jb.summary(jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)).pulls_mean)
@@ -116,6 +117,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
 def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     """Return the summary of reduced runs, as `summary` does."""
+    level = number("level", level, INSIDE_UNIT)
     censored, errors = reduced.censored, reduced.errors
     runs = (xr.zeros_like(censored) + reduced.runs).astype(np.int64)
     results: dict[str, xr.DataArray] = {}

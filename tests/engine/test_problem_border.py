@@ -138,3 +138,37 @@ def test_a_parameter_of_a_family_is_an_array():
     made = jb.problems.register_problem(family())([0.3, 0.8], name="own")
     one_line(lambda: jb.run(UGAPE, made, KEY), r"Own\.chance must be an array of a value for each arm, got")
     one_line(lambda: jb.simulate(UGAPE, made, seeds=2), r"Own\.chance must be an array of a value for each arm, got")
+
+
+def declared(name, value):
+    """A family of one's own, of rewards in [0, width], that declares something else."""
+    members = {
+        "parameters": ("width",),
+        "__annotations__": {"width": jax.Array},
+        "sample": classmethod(lambda cls, words, width: width * (words[0].astype(jnp.float32) * jnp.float32(2.0**-32))),
+        "mean": property(lambda self: self.width / 2),
+        "variance": property(lambda self: self.width**2 / 12),
+        "reward_range": property(lambda self: jnp.max(self.width)),
+    } | {name: property(value)}
+    made = type("Declared", (jb.problems.Problem,), members)
+    return jb.problems.register_problem(dataclasses.dataclass(frozen=True)(made))(jnp.asarray([1.0, 0.5], jnp.float32))
+
+
+@pytest.mark.parametrize("found", [0.0, -1.0, float("nan")])
+def test_a_range_of_ones_own_is_positive_and_a_variance_is_not_negative(found):
+    problem = declared("reward_range", lambda self: jnp.float32(found))
+    one_line(lambda: jb.simulate(UGAPE, problem, seeds=2), r"Declared\.reward_range must be positive, got")
+    problem = declared("variance", lambda self: jnp.full_like(self.width, found) - 1)
+    one_line(lambda: jb.simulate(UGAPE, problem, seeds=2), "variance")
+    assert jb.simulate(UGAPE, declared("name_of_law", lambda self: "uniform"), seeds=2).pulls.min() > 0
+
+
+def test_a_metric_that_int32_does_not_hold_is_refused():
+    metrics = {"large": lambda problem, state, arms: jnp.uint32(3_000_000_000)}
+    one_line(lambda: jb.simulate(UGAPE, ARMS, 2, metrics=metrics), "the metric 'large' is uint32")
+
+
+@pytest.mark.parametrize("level", [1.5, -1, 95, "0.9", None])
+def test_the_level_of_a_summary_is_a_probability(level):
+    runs = jb.simulate(jb.Uniform(budget=4), ARMS, 3).drop_vars("correct")
+    one_line(lambda: jb.summary(runs, level=level), "level must")
