@@ -104,6 +104,8 @@ class AskTell(ArmChanges):
             UsageError: another arm, an unknown id, another reward for this pull than before, an invalid
                 reward, an arm after the end, or rewards so far from 0 that float32 loses their differences.
         """
+        if not self._bounded:
+            self._told.check_resolved()
         if isinstance(pull, str | Pull):
             return self._tell_pulls([pull], [reward], [cost])[0]
         if isinstance(pull, list | tuple) or (isinstance(pull, np.ndarray) and pull.ndim):
@@ -143,8 +145,6 @@ class AskTell(ArmChanges):
     def _checked(self, reward: object, cost: object) -> tuple[float, float]:
         """Return a reward and a cost that can be."""
         value = reward_of(reward, self._reward_range, self._bounded)
-        if not self._bounded:
-            self._told.check_resolved()
         if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(f"{type(self._algorithm).__name__} spends no budget of cost: it takes no cost of a pull")
         return value, cost_of(1.0 if cost is None else cost)

@@ -79,7 +79,7 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
     name, count = settings["threshold"], len(counts.arms)
     if np.min(counts.pulls) < (2 if counts.rewards == "normal" else 1):
         return AnytimeTest(0.0, name, 1.0)
-    statistic = float(_statistic(counts, epsilon / unit, counts.means / unit))
+    statistic = _statistic(counts, epsilon / unit, counts.means / unit)
 
     def stops(log_delta: float) -> bool:
         threshold = theory.glr_threshold(float(counts.pulls.sum()), count, math.exp(log_delta), name)

@@ -79,9 +79,8 @@ _ROUNDING = 0.1
 def _check_kept(what: str, values: np.ndarray) -> None:
     """Refuse values whose differences float32 loses: the simulated arms would differ from those requested."""
     distinct = np.unique(values)
-    gaps = np.concatenate([[np.inf], np.diff(distinct), [np.inf]])
     moved = np.abs(distinct.astype(np.float32).astype(np.float64) - distinct)
-    room = np.minimum(gaps[:-1], gaps[1:])
+    room = _to_nearest(distinct)
     if np.any(moved > _ROUNDING * room):
         worst = int(np.argmax(moved / room))
         value = distinct[worst]
@@ -94,6 +93,12 @@ def _check_kept(what: str, values: np.ndarray) -> None:
         )
 
 
+def _to_nearest(values: np.ndarray) -> np.ndarray:
+    """Return the distance of each of increasing values to the nearest other one, infinite for a single one."""
+    gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
+    return np.minimum(gaps[:-1], gaps[1:])
+
+
 #: Steps of float32 that a standard deviation has to have at its mean: rounding then adds 2% to the variance at most. An
 #: arm that is further from the others, in standard deviations, may have less: it is told from them all the same.
 _FINEST, _FAR = 2, 16
@@ -103,9 +108,8 @@ def check_spread(what: str, spread: jax.Array, center: jax.Array) -> None:
     """Refuse a spread of rewards that rounding to float32 changes, at the values around which they lie, `(K,)`."""
     sizes, means = np.asarray(spread), np.asarray(center)
     order = np.argsort(means)
-    gaps = np.concatenate([[np.inf], np.diff(means[order]), [np.inf]])
     room, step = np.empty_like(means), np.spacing(np.abs(means))
-    room[order] = np.minimum(gaps[:-1], gaps[1:])
+    room[order] = _to_nearest(means[order])
     if np.any(lost := (sizes < _FINEST * step) & (room < _FAR * sizes)):
         arm = int(np.argmax(lost))
         raise UsageError(

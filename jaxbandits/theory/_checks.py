@@ -12,7 +12,14 @@ from jaxbandits.checks import ABOVE_ONE, FINITE, NOT_NEGATIVE, POSITIVE, UNIT, R
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 
-__all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size", "log_of", "rule_of_means"]
+__all__ = [
+    "SOME", "as_float", "check", "check_arms", "check_budget", "check_moment_order", "check_size", "log_of",
+    "rule_of_means",
+]  # fmt: skip
+
+
+#: Numbers of pulls, rewards or arms, which may be infinite.
+SOME = Rule("must be at least 1", lambda x: x >= 1)
 
 
 def as_float(x: ArrayLike) -> jax.Array:
@@ -62,7 +69,14 @@ def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:
 
 def check_budget(n: ArrayLike) -> None:
     """Check that a budget is at least one pull; it may be infinite."""
-    check("the budget n", n, Rule("must be at least 1", lambda x: x >= 1))
+    check("the budget n", n, SOME)
+
+
+def check_arms(means: ArrayLike, fewest: int = 2) -> None:
+    """Check that means have an axis of arms, with two of them or, where one is enough, one."""
+    if not (shape := jnp.shape(means)) or shape[0] < fewest:
+        arms = "one arm" if fewest == 1 else "two arms"
+        raise UsageError(f"means must have shape (K, …) with {arms} or more, got {shape}")
 
 
 def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None, name: str = "m") -> None:

@@ -10,10 +10,9 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, Rule
-from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.theory._bound_shapes import power, times
-from jaxbandits.theory._checks import as_float, check, rule_of_means
+from jaxbandits.theory._checks import as_float, check, check_arms, rule_of_means
 from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = [
@@ -223,11 +222,8 @@ def _checked(
     means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, multiplicative: bool = False, fewest: int = 1
 ) -> tuple[Family, jax.Array, ArrayLike]:
     """Return the family, the means and the standard deviation, which is 1 in families other than the normal one."""
-    rule, shape = rule_of_means(family), jnp.shape(means)
-    if not shape or shape[0] < fewest:
-        arms = "one arm" if fewest == 1 else "two arms"
-        raise UsageError(f"means must have shape (K, …) with {arms} or more, got {shape}")
-    check("means", means, rule)
+    check_arms(means, fewest)
+    check("means", means, rule_of_means(family))
     if multiplicative:
         check("means with a multiplicative epsilon", means, NOT_NEGATIVE)
         check("a multiplicative epsilon", epsilon, _SHARE)

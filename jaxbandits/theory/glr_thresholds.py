@@ -16,11 +16,10 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import INSIDE_UNIT, Rule, whole_rule
 from jaxbandits.errors import unknown_name
 from jaxbandits.statistics.glr_boundaries import THRESHOLDS
-from jaxbandits.theory._checks import as_float, check, log_of
+from jaxbandits.theory._checks import SOME, as_float, check, log_of
 
 __all__ = ["glr_threshold"]
 
-_SOME = Rule("must be at least 1", lambda x: x >= 1)
 _SEVERAL = Rule("must be finite and at least 2", lambda x: (x >= 2) & (x < float("inf")))
 
 
@@ -122,7 +121,7 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
     check("the number of arms", arms, _SEVERAL)
     check("delta", delta, INSIDE_UNIT)
     check("m", m, whole_rule(1))
-    check("the number of arms left out", jnp.asarray(arms) - jnp.asarray(m), _SOME)
+    check("the number of arms left out", jnp.asarray(arms) - jnp.asarray(m), SOME)
     chosen = THRESHOLDS[name]
     events, log_delta = jnp.broadcast_arrays(chosen.events(as_float(arms), as_float(m)), log_of(delta))
     return chosen.constant(events, log_delta) + chosen.growth(as_float(t))

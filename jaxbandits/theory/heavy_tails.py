@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import INSIDE_UNIT, POSITIVE, Rule
-from jaxbandits.theory._checks import as_float, check, check_moment_order, log_of
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import SOME, as_float, check, check_moment_order, log_of
 
 __all__ = [
     "catoni_radius",
@@ -133,7 +133,7 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
 
 
 def _check(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:
-    check("s", s, Rule("must be at least 1", lambda x: x >= 1))
+    check("s", s, SOME)
     check("delta", delta, INSIDE_UNIT)
     check_moment_order(p, most)
     check("the moment", moment, POSITIVE)

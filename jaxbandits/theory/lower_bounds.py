@@ -19,7 +19,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
 from jaxbandits.theory._bound_shapes import times
-from jaxbandits.theory._checks import as_float, check, check_size, rule_of_means
+from jaxbandits.theory._checks import as_float, check, check_arms, check_size, rule_of_means
 from jaxbandits.theory._m_best_arms import m_best_time
 from jaxbandits.theory._scales import scaled
 from jaxbandits.theory.divergences import binary_relative_entropy
@@ -101,9 +101,8 @@ def characteristic_time(
         >>> round(float(time), 1), proportions.round(2).tolist()
         (69.0, [0.42, 0.29, 0.29])
     """
+    check_arms(means)
     shape = jnp.shape(means)
-    if not shape or shape[0] < 2:
-        raise UsageError(f"means must have shape (K, …) with two arms or more, got {shape}")
     if isinstance(m, jax.core.Tracer):
         raise UsageError("m must be a number, and is being traced by jax.grad, jit or vmap: make it static")
     _check(means, epsilon, family, sd, share, mask)

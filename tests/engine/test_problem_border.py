@@ -161,14 +161,3 @@ def test_a_range_of_ones_own_is_positive_and_a_variance_is_not_negative(found):
     problem = declared("variance", lambda self: jnp.full_like(self.width, found) - 1)
     one_line(lambda: jb.simulate(UGAPE, problem, seeds=2), "variance")
     assert jb.simulate(UGAPE, declared("name_of_law", lambda self: "uniform"), seeds=2).pulls.min() > 0
-
-
-def test_a_metric_that_int32_does_not_hold_is_refused():
-    metrics = {"large": lambda problem, state, arms: jnp.uint32(3_000_000_000)}
-    one_line(lambda: jb.simulate(UGAPE, ARMS, 2, metrics=metrics), "the metric 'large' is uint32")
-
-
-@pytest.mark.parametrize("level", [1.5, -1, 95, "0.9", None])
-def test_the_level_of_a_summary_is_a_probability(level):
-    runs = jb.simulate(jb.Uniform(budget=4), ARMS, 3).drop_vars("correct")
-    one_line(lambda: jb.summary(runs, level=level), "level must")

@@ -78,6 +78,13 @@ def test_exact_numbers():
     assert set(known.dims) == {"n"}
 
 
+@pytest.mark.parametrize("level", [1.5, -1, 95, "0.9", None])
+def test_the_level_of_a_summary_is_a_probability(level):
+    with pytest.raises(jb.UsageError, match="level must") as error:
+        summary(small().drop_vars("correct", errors="ignore"), level=level)
+    assert "\n" not in str(error.value)
+
+
 def test_the_level_of_intervals():
     wide, narrow = summary(small(), level=0.99), summary(small(), level=0.5)
     assert float(wide["pulls_high"][0]) > float(narrow["pulls_high"][0])

@@ -135,6 +135,7 @@ def test_a_users_algorithm_shows_its_own_state():
         ({"own": lambda problem, state, recommended: state.wins}, "the metric 'own' fails: AttributeError: .*'wins'"),
         ({"own": lambda problem, state, recommended: float(state.pulls[0])}, r"the metric 'own', line .* jnp\.where"),
         ({"own": lambda problem: 1}, "the metric 'own' fails: TypeError"),
+        ({"own": lambda problem, state, recommended: jnp.uint32(3_000_000_000)}, "the metric 'own' is uint32"),
     ],
 )
 def test_a_metric_that_cannot_be_is_one_line(metrics, line):
