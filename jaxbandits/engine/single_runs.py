@@ -15,6 +15,7 @@ from jaxbandits.checks import shown, whole
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 from jaxbandits.engine.binding import accept, bind, most_pulls
 from jaxbandits.engine.compilation_cache import kept_programs
+from jaxbandits.engine.declared_properties import check_declared_properties
 from jaxbandits.engine.finite_populations import known_arms, runs_on
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.gradient_guard import undifferentiated
@@ -92,6 +93,7 @@ def _looked_at(what: str, algorithm: object, problem: Problem, key: object) -> R
             "jb.simulate, or jax.vmap"
         )
     check_values(problem, key)
+    check_declared_properties(problem)
     return known
 
 

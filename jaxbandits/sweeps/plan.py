@@ -13,6 +13,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, shown, whole
 from jaxbandits.engine.binding import most_pulls
+from jaxbandits.engine.declared_properties import check_declared_properties
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.flight_checks import warn_of_one_arm
 from jaxbandits.engine.gradient_guard import INSTEAD
@@ -174,6 +175,7 @@ def make_plan(
         check_family(cells[0].problem, key)
         for cell in cells:
             check_values(cell.problem, key)
+        check_declared_properties(cells[0].problem)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if any(cell.flight is not None and cell.flight.overlaps for cell in cells):
             warn_of_one_arm(cells[0].algorithm, cells[0].problem, key)
