@@ -87,9 +87,9 @@ class Row:
 
     @property
     def proved(self) -> bool:
-        """Return whether a theorem bounds its probability of error by delta."""
-        own, infinite = self.algorithm.proved, self.cells is None or "delta" not in vars(self.algorithm)
-        return own and (infinite or holds_without_replacement(self.algorithm))
+        """Return whether a theorem bounds its probability of error by delta: false for a budget, which has no delta."""
+        own = "delta" in vars(self.algorithm) and self.algorithm.proved
+        return own and (self.cells is None or holds_without_replacement(self.algorithm))
 
     @property
     def oracle(self) -> bool:

@@ -29,7 +29,7 @@ __all__ = ["check_declared_properties"]
 #: Rewards that are drawn, and arms that they are drawn of, at most; they take about 20 ms.
 _REWARDS, _MOST_ARMS = 2**20, 64
 #: Chebyshev's inequality puts a block's mean sqrt(8) standard errors off with probability at most 1/8; the median of 64
-#: is that far off only if 32 are, with probability below 1e-13.
+#: is that far off only if 32 are, with probability below 1e-12.
 _BLOCKS = 64
 #: Natural logarithm of 1 over the probability that a sum of squares exceeds its bound.
 _LOG = 30.0

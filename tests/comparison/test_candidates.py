@@ -401,6 +401,7 @@ def test_a_budget_needs_no_delta(capsys):
     assert found.fixed_confidence == []
     assert (found.delta, found.lower_bound, found.missing) == (None, None, [])
     assert {row.label for row in found.fixed_budget} == {"uniform", "ucb-e"}
+    assert not any(row.as_dict()["proved"] for row in found.fixed_budget)  # of no delta
     both = compare(jb.bernoulli(MEANS), delta=0.1, budget=60, seeds=100)
     for row, same in zip(found.fixed_budget, both.fixed_budget, strict=True):
         np.testing.assert_array_equal(row.wrong, same.wrong)
