@@ -16,6 +16,8 @@ _MOST, _FEWEST, _QUANTILES, _ROUGH = 2049, 257, 1e6, 65
 _FAR = 8.0
 #: How often the nodes of the largest mean are placed, each time by its law at the last ones.
 _PLACED = 4
+#: Nodes among means that tie at an end, of one arm and of the largest.
+_TIED = 65
 
 
 Places = np.ndarray | slice
@@ -105,13 +107,44 @@ def chances(marginals: Marginals, epsilon: float) -> Chances:
     own = marginals.quantiles(_levels(_NODES), leading)
     moved = np.clip(largest - epsilon, marginals.low, marginals.high)
     nodes = np.unique(np.concatenate([own.ravel(), largest, moved]))
-    below = marginals.below(nodes)
-    shifted = below if epsilon == 0 else marginals.below(nodes + epsilon)
-    fine, coarse = (_integrated(nodes[::step], below[:, ::step], shifted[:, ::step]) for step in (1, 2))
+    first, untied = nodes[0], len(nodes)
+    nodes, below = _with_ties(marginals, nodes)
+    same = epsilon == 0 and len(nodes) == untied
+    shifted = below if same else marginals.below(nodes + epsilon)
+    half = np.arange(len(nodes)) % 2 == 0
+    jump = nodes == _just_below(marginals)  # the next node is the end, where means tie
+    half |= jump | np.append(False, jump[:-1])
+    half[-1] = True
+    fine = _integrated(nodes, below, shifted)
+    rough = below[:, half]
+    coarse = _integrated(nodes[half], rough, rough if same else shifted[:, half])
     best, near, loss = fine
     error = float(max(np.max(np.abs(one - other)) for one, other in zip(fine[:2], coarse[:2], strict=True)))
     best = best / best.sum()
-    return Chances(best, np.minimum(np.maximum(near, best), 1.0), loss + _short_of(marginals, nodes[0]), error)
+    return Chances(best, np.minimum(np.maximum(near, best), 1.0), loss + _short_of(marginals, first), error)
+
+
+def _with_ties(marginals: Marginals, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes, an end several times, and the distribution functions there, float64 `(K, G)`.
+
+    Means that tie at an end are best equally often, as if they lay beyond it with a uniform law each.
+    """
+    even = np.linspace(0.0, 1.0, _TIED)
+    share = np.unique(np.concatenate([even, even ** (1 / len(marginals.means))]))
+    below = marginals.below(nodes)
+    if nodes[0] == marginals.low:
+        nodes = np.concatenate([np.full(len(share) - 1, nodes[0]), nodes])
+        below = np.concatenate([below[:, :1] * share[:-1], below], axis=1)
+    if nodes[-1] == marginals.high:
+        inside = marginals.distribution(nodes[-1:], _ALL)
+        below = np.concatenate([below[:, :-1], inside, inside + (1 - inside) * share], axis=1)
+        nodes = np.concatenate([nodes[:-1], [_just_below(marginals)], np.full(len(share), nodes[-1])])
+    return nodes, below
+
+
+def _just_below(marginals: Marginals) -> float:
+    """Return the largest number below the upper end."""
+    return float(np.nextafter(marginals.high, marginals.low))
 
 
 def _levels(count: int) -> np.ndarray:

@@ -64,6 +64,29 @@ def test_all_that_lies_outside_is_at_the_ends():
     assert found.loss == pytest.approx([1, 0], abs=0.02)  # half a step between nodes
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.01])
+@pytest.mark.parametrize("center", [[1.02, 1.01, 0.99], [-0.03, -0.01, -0.02]], ids=["high", "low"])
+def test_arms_that_tie_at_an_end_are_best_equally_often(center, epsilon):
+    """Of 1,000,000 draws a share is off by more than 0.004 with probability below 1e-14."""
+    scale, freedom = np.asarray([0.02, 0.03, 0.02]), np.asarray([9.0, 5.0, 12.0])
+    found = chances(student_marginals(np.asarray(center), scale, freedom, 0.0, 1.0), epsilon)
+    drawn = np.clip(center + scale * np.random.default_rng(5).standard_t(freedom, size=(1_000_000, 3)), 0.0, 1.0)
+    most = drawn.max(axis=1, keepdims=True)
+    tied = drawn == most
+    assert tied.sum(axis=1).max() == 3
+    np.testing.assert_allclose(found.best, (tied / tied.sum(axis=1, keepdims=True)).mean(axis=0), atol=0.004)
+    np.testing.assert_allclose(found.near, (drawn >= most - epsilon).mean(axis=0), atol=0.004)
+    assert found.error < 1e-3
+
+
+def test_a_mean_beside_certain_ones_at_the_end():
+    """Two arms are at the end for certain, a third with probability p: it is best with p / 3."""
+    center = np.asarray([2.0, 2.0, 1.0])
+    found = chances(student_marginals(center, np.asarray([1e-3, 1e-3, 0.05]), np.full(3, 40.0), 0.0, 1.0), 0.0)
+    np.testing.assert_allclose(found.best, [0.5 - 1 / 12, 0.5 - 1 / 12, 1 / 6], atol=1e-4)
+    np.testing.assert_allclose(found.near, [1.0, 1.0, 0.5], atol=1e-4)
+
+
 def test_thousands_of_arms():
     """Arms with the same counts, by the law of the largest of K draws; and one that leads 10,000 others."""
     count, epsilon = 10_000, 0.02
