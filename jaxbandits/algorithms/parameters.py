@@ -26,7 +26,7 @@ __all__ = [
     "is_word",
     "parameter",
     "values_of",
-    "with_logarithms",
+    "with_run_types",
 ]
 
 T = TypeVar("T", bound="DataclassInstance")
@@ -109,11 +109,18 @@ def by_logarithm(field: dataclasses.Field[object]) -> bool:
     return field.metadata.get("rule") == "error probability"
 
 
-def with_logarithms(algorithm: T) -> T:
-    """Replace each error probability that is one number by its `LogProbability`, as runs use it."""
-    fields = dataclasses.fields(algorithm)
-    values = {field.name: getattr(algorithm, field.name) for field in fields if by_logarithm(field)}
-    found = {name: LogProbability.of(value) for name, value in values.items() if checks.is_number(value)}
+def with_run_types(algorithm: T) -> T:
+    """Return the algorithm as runs use it: an error probability is a `LogProbability`, a whole number an int.
+
+    Only single numbers are replaced: 5000.0, which is taken for a count, would make a state of floats.
+    """
+    found: dict[str, object] = {}
+    for field in dataclasses.fields(algorithm):
+        value = getattr(algorithm, field.name)
+        if by_logarithm(field) and checks.is_number(value):
+            found[field.name] = LogProbability.of(value)
+        elif field.metadata.get("rule") == "count" and isinstance(value, float | np.floating):
+            found[field.name] = int(value)
     return dataclasses.replace(algorithm, **found) if found else algorithm
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxbandits import checks
-from jaxbandits.algorithms.parameters import axes_of, with_logarithms
+from jaxbandits.algorithms.parameters import axes_of, with_run_types
 from jaxbandits.ask_tell.handed_out import HandedOut, Pull
 from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
@@ -90,7 +90,7 @@ class SessionState:
 
     def _blank(self, arms: int) -> tuple[LiveRun, Any]:
         """Return a run of some arms before its first request, and the shapes and dtypes of its states."""
-        runs, name = narrowed(map_algorithm(with_logarithms(self._algorithm))), type(self._algorithm).__name__
+        runs, name = narrowed(map_algorithm(with_run_types(self._algorithm))), type(self._algorithm).__name__
         first = np.zeros((arms, self._algorithm.initial_pulls), np.float32)
         problem = LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=name)
         check_methods(self._known, problem, self._key, judged=False)

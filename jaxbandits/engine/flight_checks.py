@@ -2,7 +2,7 @@
 
 import jax
 
-from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.parameters import with_run_types
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.engine.flights import Flight
@@ -47,7 +47,7 @@ def warn_of_one_arm(rule: Rule, problem: Problem, key: jax.Array) -> None:
     """
     if rule.eliminates or rule.in_batches or not rule.has_state:
         return
-    rule = with_logarithms(rule)
+    rule = with_run_types(rule)
 
     def begin(problem: Problem) -> tuple[Arms, OwnState]:
         arms = arms_of(first_state(rule, problem.realised(key), key))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.arm_values import by_arm, filled
-from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.parameters import with_run_types
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import judge_of, traits_of
@@ -174,7 +174,7 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
     """
     if any(by_arm(rule)):
         rule = filled(rule, problem.arms)
-    own, key = map_algorithm(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
+    own, key = map_algorithm(with_run_types(rule)), jax.random.key(0, impl="threefry2x32")
 
     def methods(own: MappedAlgorithm, problem: Problem) -> jax.Array:
         problem = problem.realised(key)

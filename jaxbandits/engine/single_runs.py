@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.parameters import axes_of, with_logarithms
+from jaxbandits.algorithms.parameters import axes_of, with_run_types
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
@@ -124,7 +124,7 @@ def prepared(known: Rule, problem: Problem) -> tuple[Rule, Problem]:
             )
         return known, problem
     bound, explored = bind(known, problem)
-    return with_logarithms(bound), explored
+    return with_run_types(bound), explored
 
 
 @recent_programs(_MOST, "code")

@@ -8,7 +8,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.arm_values import by_arm, filled
-from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, values_of, with_logarithms
+from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, values_of, with_run_types
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.static_int import StaticInt
@@ -74,7 +74,7 @@ def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Rule:
             changes[field.name] = np.asarray(counts, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)
-    alike = [with_logarithms(algorithm) for algorithm in algorithms]
+    alike = [with_run_types(algorithm) for algorithm in algorithms]
     stacked = jax.tree.map(lambda *leaves: _stack(name, leaves), *alike)
     return dataclasses.replace(stacked, **changes) if changes else stacked
 

@@ -22,7 +22,7 @@ from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.metric import Metric, MetricKind, Metrics, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.problem_checks import check_family, check_values
 from jaxbandits.engine.program import Runs
-from jaxbandits.engine.stacked_algorithms import check_like
+from jaxbandits.engine.stacked_algorithms import as_stacked, check_like
 from jaxbandits.errors import UsageError, about
 from jaxbandits.storage.layout import Layout
 from jaxbandits.sweeps.checked_cells import check_cells, check_kinds
@@ -178,7 +178,7 @@ def make_plan(
         check_declared_properties(cells[0].problem)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if any(cell.flight is not None and cell.flight.overlaps for cell in cells):
-            warn_of_one_arm(cells[0].algorithm, cells[0].problem, key)
+            warn_of_one_arm(as_stacked(cells[0].algorithm), cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
         found = check_metrics(own, map_algorithm(cells[0].algorithm), cells[0].problem, key)

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -39,3 +41,12 @@ def test_each_arm_is_pulled_with_the_smallest_budget():
     ds = jb.simulate(jb.OptMAI(k=1, budget=10), jb.bernoulli([0.9] + [0.1] * 6), seeds=400)
     assert int(ds.pulls.min()) >= 7
     assert ds.correct.mean() > 0.4  # a random arm is the best with 1/7
+
+
+def test_a_budget_may_be_written_as_a_float():
+    """5000.0 is a count: states of whole numbers stay so in one run, in a session and with pulls in flight."""
+    for budget in (64, 64.0, np.float64(64)):
+        rule, problem = jb.DoublingSequentialHalving(budget=budget), jb.bernoulli([0.7, 0.5, 0.2])
+        assert jb.run(rule, problem, jax.random.key(0)).pulls.dtype == jnp.int32
+        assert (jb.simulate(rule, problem, seeds=2, delay=2).pulls == 64).all()
+        assert jb.AskTell(rule, arms=3).ask() in (0, 1, 2)

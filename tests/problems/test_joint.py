@@ -145,3 +145,23 @@ def test_bad_input(make, message):
 
 def test_block_of_one_means_nothing():
     np.testing.assert_array_equal(jb.blocks([0.1, 0.9], 1).probability, np.float32([0.1, 0.9]))
+
+
+@pytest.mark.parametrize("problem", [jb.one_click([0.3, 0.25, 0.1, 0.2]), jb.blocks([0.3, 0.25, 0.1, 0.1], 2)])
+def test_different_numbers_of_pulls_are_joint_as_often_as_the_fewest(problem):
+    """Each arm's sum is binomial of its own count; sums depend on each other by the joint pulls alone."""
+    count = np.asarray([90, 30, 8, 0])
+    found = drawn(problem, count)
+    assert not found[3].any()
+    for arm in range(3):
+        number = np.bincount(found[arm], minlength=count[arm] + 1)
+        law = len(KEYS) * stats.binom.pmf(np.arange(count[arm] + 1), count[arm], problem.probability[arm])
+        common = law > 20
+        table = [np.append(x[common], x[~common].sum()) for x in (number, law)]
+        assert stats.chisquare(*table).pvalue > FALSE_ALARM
+    p = np.asarray(problem.probability, np.float64)
+    together = 0.25 if isinstance(problem, jb.problems.Blocks) else 0.0
+    covariance = 8 * (together - p[0] * p[1])
+    error = np.sqrt(2 * 90 * 0.21 * 30 * 0.1875 / len(KEYS))
+    assert abs(np.cov(found[:2])[0, 1] - covariance) < 7 * error
+    np.testing.assert_array_equal(drawn(problem, [8, 8, 8, 0], KEYS[:99])[2], found[2, :99])

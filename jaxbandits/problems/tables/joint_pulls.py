@@ -1,9 +1,11 @@
 """Bernoulli arms whose joint pulls are dependent: one click at most, and blocks that pay together.
 
 Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS: a joint pull of a set
-of arms is one draw of a random vector. An arm that is pulled alone is an ordinary Bernoulli arm.
+of arms is one draw of a random vector. An arm that is pulled alone is an ordinary Bernoulli arm. Where a batch asks for
+different numbers of pulls, the arms are pulled together as often as the one with the fewest, and alone from then on.
 """
 
+import abc
 import dataclasses
 from typing import ClassVar
 
@@ -22,14 +24,48 @@ from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.distributions.bernoulli_and_normal import Bernoulli
 from jaxbandits.random.binomial_draws import binomial
-from jaxbandits.random.streams import batch_key
+from jaxbandits.random.streams import MOST_ARMS, batch_key
 
 __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 
 
+#: The batch, under the key of a batch, of its pulls alone; those of joint pulls are at most the number of arms.
+_ALONE = MOST_ARMS
+
+
+@dataclasses.dataclass(frozen=True)
+class _Joint(Bernoulli):
+    """Bernoulli arms whose joint pulls are dependent."""
+
+    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
+
+    @abc.abstractmethod
+    def together(self, key: jax.Array, pulled: jax.Array, count: jax.Array) -> jax.Array:
+        """Return sums of the rewards of joint pulls, int32 `(K, …)`.
+
+        Args:
+            key: the batch's typed key, `(…)`.
+            pulled: bool `(K, …)`: the arms that are pulled together.
+            count: int32 `(…)`: how often.
+        """
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Return the sums of a batch: of pulls together, and of what some arms are pulled more, alone."""
+        del pulled
+        key, asked = batch_key(key, batch), count > 0
+        least = fast_min(arms.smallest(jnp.where(asked, count, MAX_COUNT)), arms.largest(count))
+        alone = jnp.where(asked, count - least, 0)
+        sums = self.together(key, asked, least)
+        return sums + lax.cond(
+            jnp.any(alone > 0),
+            lambda: binomial(batch_key(key, _ALONE), alone, jnp.broadcast_to(self.probability, alone.shape)),
+            lambda: jnp.zeros_like(sums),
+        )
+
+
 @register_problem
 @dataclasses.dataclass(frozen=True)
-class OneClick(Bernoulli):
+class OneClick(_Joint):
     """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`; their sum is at most 1.
 
     Example:
@@ -37,19 +73,13 @@ class OneClick(Bernoulli):
         True
     """
 
-    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
     written = ("one-click", "means")
 
-    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down.
-
-        All arms that are pulled have the same count.
-        """
-        del pulled
-        key, trials = batch_key(key, batch), arms.largest(count)
-        weights = jnp.where(count > 0, self.probability, 0)
+    def together(self, key: jax.Array, pulled: jax.Array, count: jax.Array) -> jax.Array:
+        """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down."""
+        weights = jnp.where(pulled, self.probability, 0)
         depth = (self.arms - 1).bit_length()
-        padding = ((0, 2**depth - self.arms), *((0, 0) for _ in trials.shape))
+        padding = ((0, 2**depth - self.arms), *((0, 0) for _ in count.shape))
         levels = [jnp.pad(weights, padding)]
         for _ in range(depth):
             half = levels[-1].shape[0] // 2
@@ -58,25 +88,25 @@ class OneClick(Bernoulli):
         # level.
         sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
         half = 2 ** (depth - 1)
-        paid = binomial(batch_key(key, depth), trials, fast_min(levels[-1][0], 1))
+        paid = binomial(batch_key(key, depth), count, fast_min(levels[-1][0], 1))
         drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
 
         def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
             """Split one level; arrays have one size at all levels, so that one program suffices."""
-            count = jnp.left_shift(1, doubled)
-            whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (count, 2 * count))
-            parents = jnp.where(arms.index(half, trials.shape) < count, drawn[:half], 0)
+            size = jnp.left_shift(1, doubled)
+            whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (size, 2 * size))
+            parents = jnp.where(arms.index(half, count.shape) < size, drawn[:half], 0)
             share = fast_min(first / fast_max(whole, jnp.float32(1e-37)), 1)
             left = binomial(batch_key(key, depth - 1 - doubled), parents, share)
             drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
-            return lax.dynamic_update_slice_in_dim(drawn, parents - left, count, 0)
+            return lax.dynamic_update_slice_in_dim(drawn, parents - left, size, 0)
 
         return lax.fori_loop(0, depth, split, drawn)[: self.arms]
 
 
 @register_problem
 @dataclasses.dataclass(frozen=True)
-class Blocks(Bernoulli):
+class Blocks(_Joint):
     """Arms in blocks of `size` neighbours that pay together in a joint pull: X_i = [U < w_i], with one U for the block.
 
     Within a block probabilities, float32 `(K, …)`, do not increase.
@@ -86,7 +116,6 @@ class Blocks(Bernoulli):
         True
     """
 
-    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
     size: int = 1
     choices = ("size",)
     written = ("blocks", "means")
@@ -96,14 +125,12 @@ class Blocks(Bernoulli):
         """Return 1 + 2 Q: each arm is correlated with Q = size - 1 others (Sabato 2019, Appendix A)."""
         return 2.0 * self.size - 1
 
-    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+    def together(self, key: jax.Array, pulled: jax.Array, count: jax.Array) -> jax.Array:
         """Draw binomial sums: the next arm of a block is paid in some of the pulls that paid the last one."""
-        del pulled
-        key, trials = batch_key(key, batch), arms.largest(count)
         size = min(self.size, self.arms)  # a block may have more places than there are arms
         whole = -(-self.arms // size) * size
-        padding = ((0, whole - self.arms), *((0, 0) for _ in trials.shape))
-        blocks = jnp.pad(self.probability, padding).reshape(whole // size, size, *trials.shape)
+        padding = ((0, whole - self.arms), *((0, 0) for _ in count.shape))
+        blocks = jnp.pad(self.probability, padding).reshape(whole // size, size, *count.shape)
 
         def draw(place: jax.Array | int, loop: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
             before, paid, sums = loop
@@ -114,11 +141,11 @@ class Blocks(Bernoulli):
 
         start = (
             jnp.ones_like(blocks[:, 0]),
-            jnp.broadcast_to(trials, blocks[:, 0].shape),
+            jnp.broadcast_to(count, blocks[:, 0].shape),
             jnp.zeros(blocks.shape, jnp.int32),
         )
-        sums = lax.fori_loop(0, size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
-        return jnp.where(count > 0, sums, 0)
+        sums = lax.fori_loop(0, size, draw, start)[2].reshape(whole, *count.shape)[: self.arms]
+        return jnp.where(pulled, sums, 0)
 
 
 @varying
