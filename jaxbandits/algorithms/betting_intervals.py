@@ -14,7 +14,7 @@ those before it.
 
 Where arms are finite populations (`arms.cells`), all of them know it. Bets are against the conditional mean of the next
 item. The items that were not read lie in [0, b], which bounds the mean, too. Once all items have been read the interval
-is the mean, whatever it was before: two equal means are then 0 apart, and a rule ends where U_l - L_h <= epsilon.
+is the mean, whatever it was before. Two equal means are then 0 apart, and a rule ends where U_l - L_h <= epsilon.
 """
 
 from typing import Any, NamedTuple, TypeAlias, TypeVar

@@ -1,6 +1,6 @@
 """The expectation of a metric, and its gradient in parameters of the problem's law or of the algorithm."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,14 +9,24 @@ from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.checks import whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, renamed, unknown_name
-from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
+from jaxbandits.gradients.differences import (
+    NUDGE,
+    by_differences,
+    by_problem_differences,
+    nudged,
+    nudged_problem,
+    slope_of,
+)
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, distinct, enough, fewer, varied, warn_of_few
 from jaxbandits.gradients.several_parameters import takes_several
 from jaxbandits.gradients.softened_policies import PolicyScore, Softened
@@ -59,7 +69,8 @@ def expected(
     their change. It is then a difference of runs that see the same random numbers, at 5% on both sides of each value.
 
     A parameter of the algorithm: the gradient is a difference of runs that see the same rewards, at 5% on both
-    sides of the value. With `smoothing` it is the derivative of the expectation under normal noise of the parameter.
+    sides of the value. With `smoothing` it is the derivative of the expectation under normal noise of the parameter,
+    cut off at 3.5 standard deviations; 32 blocks of the seeds have noise of their own.
     An error is judged by the algorithm's own epsilon, so the derivative in epsilon includes the change of the
     criterion.
 
@@ -85,10 +96,12 @@ def expected(
     Returns:
         float64 `value` and `value_se`, with the axes of the algorithm, and `checkpoint` where there are checkpoints.
         float64 `gradient` and `gradient_se`; for the law's parameters these also have the axes `arm` (`bandit`, `arm`).
-        Standard errors are those of means over runs. int64 `outcomes`, the number of different values of the metric.
-        int64 `gradient_runs`, the number of runs that carry the gradient. Where it is below 30 and below a tenth of the
-        runs, the standard error is infinite. There is also a warning if 1000 runs or more were made. `attrs` name the
-        estimator, and the width of a difference or of the noise.
+        Standard errors are those of means over runs. Runs without the metric, such as a regret where no arm is
+        returned, are left out: value and gradient are of the others' mean.
+        int64 `outcomes`, the number of different values of the metric. int64 `gradient_runs`, the number of runs that
+        carry the gradient. Where it is below 30 and below a tenth of the runs, the standard error is infinite. There is
+        also a warning if 1000 runs or more were made. `attrs` name the estimator, and the width of a difference or of
+        the noise.
 
     Raises:
         UsageError: an unknown metric or parameter; or a parameter without a derivative. These are whole numbers, a law
@@ -113,6 +126,9 @@ def expected(
         raise UsageError(
             f"refit_algorithm=True applies to a parameter of the problem, and {wrt} is one of the algorithm"
         )
+    if whole("seeds", seeds, 1, MAX_COUNT) == 1:
+        raise UsageError("a gradient needs at least 2 seeds: its standard error is that of a mean")
+    blocks: list[tuple[Rule, int]] = [(algorithm, seeds)]
     if refit_algorithm:
         around = nudged_problem(problem, parameter, wrt)
         explored = listed(around.problems, NUDGE)
@@ -125,18 +141,16 @@ def expected(
         own |= {POLICY_SCORE: PolicyScore(algorithm.scored.index(parameter))}
         about["estimator"] = "score function of the softened policy, its own control variate"
     else:
-        nudges, algorithm = nudged(known, parameter, smoothing)
+        nudges = nudged(known, parameter, smoothing, seeds, root_seed)
+        blocks = [(one.of(known), one.seeds) for one in nudges]
         how = "differences" if smoothing is None else "Gaussian smoothing"
-        about |= {"estimator": f"{how} with common random numbers", "width": nudges.width}
-    runs = sweep(
-        algorithm, explored, seeds, root_seed=root_seed, max_pulls=max_pulls, checkpoints=checkpoints, metrics=own,
-        on_progress=on_progress,
-    )  # fmt: skip
-    if runs.sizes["seed"] < 2:
-        raise UsageError("a gradient needs at least 2 seeds: its standard error is that of a mean")
-    value = measure.value(runs).astype(np.float64)
+        about |= {"estimator": f"{how} with common random numbers", "width": nudges[0].width}
+    options = {"root_seed": root_seed, "max_pulls": max_pulls, "checkpoints": checkpoints, "metrics": own}
+    found = list(_runs(blocks, explored, on_progress, options))
+    values = [measure.value(runs).astype(np.float64) for runs in found]
+    runs, value, slope = found[0], values[0], None
     if refit_algorithm:
-        terms, status = by_problem_differences(value, around), runs["status"].isel({NUDGE: 0}, drop=True)
+        terms, status = by_problem_differences(linearised(value), around), runs["status"].isel({NUDGE: 0}, drop=True)
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     elif kind == "law":
         (terms, number), status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
@@ -145,23 +159,28 @@ def expected(
         terms = centred(value, score)
         number = fewer(carrying(terms), varied(score))
     else:
-        terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
-        value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
+        parts = [by_differences(linearised(one), nudge) for one, nudge in zip(values, nudges, strict=True)]
+        terms = xr.concat([one * nudge.z for one, nudge in zip(parts, nudges, strict=True)], "seed")
+        value = xr.concat([one.isel({NUDGE: 0}, drop=True) for one in values], "seed")
+        status = xr.concat([one["status"].isel({NUDGE: 0}, drop=True) for one in found], "seed")
+        number = carrying(terms)
+        slope = None if smoothing is None else slope_of(parts, [one.z for one in nudges])
     terms = terms.drop_attrs()  # gradients have other units
-    outcomes, stopped = distinct(value), stopped_early(status)
+    outcomes, stopped, value = distinct(value), stopped_early(status), linearised(value)
     if metric in _SPENT:  # the budget or the limit determines this number for every run
         given = known.given("budget") is not None
-        number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
+        number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), seeds)
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
     name_of = metric if isinstance(metric, str) else getattr(metric, "__name__", "own")
-    warn_of_few(f"{name_of} in {wrt}", number, runs.sizes["seed"])
-    root = runs.sizes["seed"] ** 0.5
+    warn_of_few(f"{name_of} in {wrt}", number, seeds)
+    root = seeds**0.5
+    gradient, se = slope or (terms.mean("seed"), terms.std("seed", ddof=1) / root)
     return xr.Dataset(
         {
             "value": value.mean("seed"),
             "value_se": (value.std("seed", ddof=1) / root).drop_attrs(),
-            "gradient": terms.mean("seed"),
-            "gradient_se": (terms.std("seed", ddof=1) / root).where(enough(number, runs.sizes["seed"]), np.inf),
+            "gradient": gradient.drop_attrs(),
+            "gradient_se": se.drop_attrs().where(enough(number, seeds), np.inf),
             "gradient_runs": number.assign_attrs(long_name="runs that the gradient rests on"),
             "outcomes": outcomes.drop_attrs().assign_attrs(long_name="different values of the metric"),
             "stopped_early": stopped.sum("seed"),
@@ -175,6 +194,25 @@ def expected(
             "seeds": seeds,
         },
     )
+
+
+def _runs(
+    blocks: Sequence[tuple[Rule, int]], problem: Problem | ProblemFamily,
+    on_progress: Callable[[Progress], None] | None, options: dict[str, Any],
+) -> Iterator[xr.Dataset]:  # fmt: skip
+    """Make the runs of one block of seeds after another, of an algorithm each."""
+    first, now = 0, Progress(0, 0.0)
+
+    def report(progress: Progress) -> None:
+        nonlocal now
+        now = progress.after(before)
+        if on_progress is not None:
+            on_progress(now)
+
+    for algorithm, seeds in blocks:
+        before = now
+        yield sweep(algorithm, problem, seeds, first_seed=first, on_progress=report, **options)
+        first += seeds
 
 
 def _target(algorithm: Any, problem: object, wrt: str) -> tuple[Rule, str, str]:

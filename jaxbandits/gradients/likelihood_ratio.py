@@ -18,6 +18,7 @@ from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.checks import FINITE, each
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
+from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, fewer, varied
 from jaxbandits.gradients.reward_scores import scores
 from jaxbandits.problems import Problem
@@ -26,6 +27,8 @@ __all__ = ["ARM_PULLS", "by_scores", "centred", "check_scored", "score_metrics"]
 
 #: Name of the metric that scores need.
 ARM_PULLS = "arm_pulls"
+#: A sum of other runs below this share of a run's own is what subtracting has left.
+_ROUNDING = 1e-9
 
 
 def _arm_pulls(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
@@ -67,17 +70,27 @@ def by_scores(
     terms = centred(value, score)
     number = fewer(carrying(terms), varied(score, runs[ARM_PULLS]))
     if DIRECT in runs:
-        terms = terms + runs[DIRECT].astype(np.float64)
+        terms = terms + linearised(runs[DIRECT].astype(np.float64).where(value.notnull()))
     arms = [name for name in ("bandit", "arm") if name in terms.dims]
     return terms.transpose(..., *arms), number.transpose(..., *arms)
 
 
 def centred(value: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """Return (f - b) S of each run, with the b of least variance, E[f S^2] / E[S^2]."""
-    squared = score**2
-    weight = squared.sum("seed")
-    baseline = (value * squared).sum("seed") / weight.where(weight > 0)  # an arm that is never pulled has no score
-    return (value - baseline.fillna(value.mean("seed"))) * score
+    """Return (f - b) S of each run, with the b of least variance, E[f S^2] / E[S^2], of all other runs.
+
+    Some runs may have no f. The terms' mean is then the gradient of the mean of those that have one, a ratio. Their
+    spread includes that of both means of the ratio.
+    """
+    there, value, squared = value.notnull(), linearised(value), score**2
+    weighted = value * squared
+    others = squared.sum("seed") - squared
+    baseline = (weighted.sum("seed") - weighted) / others.where(others > _ROUNDING * squared)
+    terms = (value - baseline.fillna(value.mean("seed"))) * score  # an arm that is never pulled has no score
+    if bool(there.all()):
+        return terms
+    share = there.mean("seed")
+    slope = ((score - score.mean("seed")) * there).mean("seed") / share  # of the logarithm of the share
+    return terms - slope * (value - value.mean("seed")) - terms.mean("seed") * (there / share - 1)
 
 
 def _scores(pulls: xr.DataArray, problem: Problem, parameter: str, root_seed: int) -> xr.DataArray:

@@ -22,10 +22,12 @@ _MANY = 1000
 
 
 def distinct(values: xr.DataArray) -> xr.DataArray:
-    """Return how many different values the runs have, int64, without `seed`."""
+    """Return how many different values the runs have, int64, without `seed`; all NaN are one value."""
 
     def count(given: np.ndarray) -> np.ndarray:
-        return 1 + np.count_nonzero(np.diff(np.sort(given, axis=-1), axis=-1), axis=-1)
+        ordered = np.sort(given, axis=-1)  # NaN last
+        before, after = ordered[..., :-1], ordered[..., 1:]
+        return 1 + np.count_nonzero((before != after) & ~np.isnan(before), axis=-1)
 
     return xr.apply_ufunc(count, values, input_core_dims=[["seed"]])
 

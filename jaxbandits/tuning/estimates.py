@@ -15,6 +15,7 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.axes import axis
 from jaxbandits.engine.metric import Metric
 from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
+from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps.run import sweep
@@ -57,13 +58,15 @@ def goal_of(objective: str | Callable[..., ArrayLike], max_pulls: int | None) ->
 
 
 def measured(goal: Goal, algorithm: object, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
-    """Return `objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds."""
+    """Return `objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds.
+
+    Their means are over the runs that have an objective.
+    """
     runs = sweep(
         algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics
     )  # fmt: skip
-    return xr.Dataset(
-        {name: of(runs).astype(np.float64) for name, of in (("objective", goal.measure.value), ("error", wrong))}
-    )
+    objective = linearised(goal.measure.value(runs).astype(np.float64), (INSTANCE, "seed"))
+    return xr.Dataset({"objective": objective, "error": wrong(runs).astype(np.float64)})
 
 
 def slopes(

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
-from jaxbandits.gradients.differences import NUDGE, by_differences, nudged
+from jaxbandits.gradients.differences import NUDGE, by_differences, nudged, slope_of
 
 UGAPE, ARMS, SEEDS = jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.8, 0.5, 0.3]), 400
 
@@ -24,14 +25,51 @@ def test_a_difference_is_that_of_two_simulations():
     assert float(found.gradient) < 0
 
 
-@pytest.mark.parametrize("smoothing", [None, 0.03])
-def test_the_rule_is_exact_for_a_cubic(smoothing):
-    """d/dx E[(x + h Z)^3] = 3 x^2 + 3 h^2; a difference has 3 x^2 + h^2."""
-    nudges, _ = nudged(accept(UGAPE), "epsilon", smoothing)
-    at = np.asarray(nudges.values)
-    slope = float(by_differences(xr.DataArray(at**3, dims=NUDGE, coords={NUDGE: at}), nudges))
-    extra = nudges.width**2 if smoothing is None else 3 * nudges.width**2
-    assert slope == pytest.approx(3 * 0.2**2 + extra, rel=1e-9)
+def quotients(curve, smoothing, seeds=64, root_seed=0):
+    """What is estimated of a function of the parameter: slope and standard error, or a difference."""
+    blocks = nudged(accept(UGAPE), "epsilon", smoothing, seeds, root_seed)
+    parts = []
+    for one in blocks:
+        values = np.broadcast_to(curve(np.asarray(one.values))[:, None], (3, one.seeds))
+        parts.append(by_differences(xr.DataArray(values, dims=(NUDGE, "seed")), one))
+    return blocks, parts, [one.z for one in blocks]
+
+
+def test_a_difference_of_a_cubic():
+    blocks, parts, _ = quotients(lambda x: x**3, None)
+    np.testing.assert_allclose(parts[0], 3 * 0.2**2 + blocks[0].width ** 2, rtol=1e-9)
+
+
+def test_smoothing_of_known_curves():
+    """Exact for a line. d/dx E[(x + h Z)^3] = 3 x^2 + 3 h^2, and a jump has the density of the noise.
+
+    Of 300 noises the mean is within 5.5 standard errors; standard errors are not too small, at most 1.5 times too
+    large. False alarms have a probability below 1e-7.
+    """
+    _, parts, z = quotients(lambda x: 2 * x, 0.03)
+    slope, se = slope_of(parts, z)
+    assert (float(slope), float(se)) == pytest.approx((2, 0), abs=1e-9)
+    at, h = 0.213, 0.03
+    density = stats.norm.pdf((at - 0.2) / h) / h
+    cut = 1 - 2 * 3.5 * stats.norm.pdf(3.5) / (2 * stats.norm.cdf(3.5) - 1)  # E[z^2] of noise that is cut off
+    jump = (density - stats.norm.pdf(3.5) / h) / (2 * stats.norm.cdf(3.5) - 1) / cut
+    for curve, exact in ((lambda x: x**3, 3 * 0.2**2 + 3 * h**2), (lambda x: (x > at) * 1.0, jump)):
+        found = [slope_of(*quotients(curve, h, root_seed=seed)[1:]) for seed in range(300)]
+        slopes, errors = np.asarray([[float(x) for x in one] for one in found]).T
+        assert abs(slopes.mean() - exact) < 5.5 * slopes.std() / 300**0.5 + 0.004 * exact
+        assert 0.85 < np.sqrt((errors**2).mean()) / slopes.std() < 2.5
+
+
+def test_a_rule_of_jumps_has_a_standard_error():
+    """Pulls of a rule in whole batches, K ceil(4.5 log(K / delta)) ceil(96 / epsilon^2): its jumps under the noise."""
+    delta, h = 0.12, 0.01
+    rule = jb.UnionBound(epsilon=0.5, delta=delta, estimator="mom")
+    found = jb.gradients.expected("pulls", rule, ARMS, wrt="delta", seeds=100, smoothing=h)
+    arms = ARMS.arms
+    jumps = arms * np.exp(-np.arange(1, 200) / 4.5)
+    exact = -arms * 384 * np.sum(stats.norm.pdf((jumps[jumps < 1] - delta) / h)) / h
+    assert 0 < float(found.gradient_se) < 0.2 * abs(exact)
+    assert abs(float(found.gradient) - exact) < 6 * float(found.gradient_se)
 
 
 def test_smoothing_agrees_with_a_difference_where_the_curve_is_straight():

@@ -3,8 +3,10 @@
 import itertools
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import stats
 
 import jaxbandits as jb
 
@@ -144,3 +146,59 @@ def test_standard_errors_cover(name):
         found = jb.gradients.expected("error", algorithm, jb.bernoulli(means), seeds=2000, root_seed=root)
         inside += abs(float(found.gradient[0]) - slope) < 1.96 * float(found.gradient_se[0])
     assert 0.89 < inside / 400 < 0.99, inside
+
+
+@jb.algorithm
+class Above:
+    """Pulls each of two arms three times, and returns those with means above a level: none in some runs."""
+
+    traits = jb.Traits(answers="any")
+    level: float
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= 6
+
+    def recommend(self, arms):
+        return arms.mean > self.level
+
+
+def regret_where_there_is_one(p, level):
+    """E[regret | an arm is returned] of `Above`, by enumeration, and the probability of this."""
+    found = share = 0.0
+    for sums in itertools.product(range(4), repeat=2):
+        returned = [arm for arm in range(2) if sums[arm] / 3 > level]
+        if returned:
+            mass = np.prod(stats.binom.pmf(sums, 3, p))
+            found += mass * (sorted(p, reverse=True)[len(returned) - 1] - min(p[arm] for arm in returned))
+            share += mass
+    return found / share, share
+
+
+def test_gradients_of_a_regret_that_some_runs_do_not_have():
+    """The mean over runs that return an arm is a ratio; 5.5 standard errors (false alarm 4e-8 each)."""
+    p, runs = np.asarray([0.5, 0.2]), 20_000
+    value, share = regret_where_there_is_one(p, 0.6)
+    exact = [
+        (regret_where_there_is_one(p + step, 0.6)[0] - regret_where_there_is_one(p - step, 0.6)[0]) / 2e-5
+        for step in 1e-5 * np.eye(2)
+    ]
+    rule, problem = Above(level=0.6), jb.bernoulli(p)
+    found = jb.gradients.expected("simple_regret", rule, problem, seeds=runs)
+    assert abs(float(found.value) - value) < 5.5 * float(found.value_se)
+    assert (abs(found.gradient - exact) < 5.5 * found.gradient_se).all()
+    assert (found.gradient_se < 0.01).all()
+    ds = jb.simulate(rule, problem, seeds=runs)
+    regrets = ds.simple_regret.to_numpy()
+    assert np.isnan(regrets).mean() == pytest.approx(1 - share, abs=0.02)
+    there = regrets[~np.isnan(regrets)]
+    assert float(found.value_se) == pytest.approx(there.std() / len(there) ** 0.5, rel=0.01)
+    assert int(found.outcomes) == len(np.unique(there)) + 1
+    both = jb.gradients.expected("simple_regret", rule, problem, seeds=runs, refit_algorithm=True)
+    assert (abs(both.gradient - exact) < 5.5 * both.gradient_se + 0.01).all()  # differences of 5% on both sides
+    level = jb.gradients.expected("simple_regret", Above(level=0.65), problem, wrt="level", seeds=runs)
+    quotient = (regret_where_there_is_one(p, 0.65 * 1.05)[0] - regret_where_there_is_one(p, 0.65 * 0.95)[0]) / 0.065
+    assert abs(float(level.gradient) - quotient) < 5.5 * float(level.gradient_se)
+    assert float(level.gradient_se) < 0.2 * abs(quotient)

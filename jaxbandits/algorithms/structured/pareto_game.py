@@ -24,7 +24,7 @@ class ParetoGame(Question):
     often. The rule is this package's own, for `Question`.
 
     The arms of a design stay together. Each run has an order of the designs and one of the objectives, drawn at random,
-    and plays the game in them: so equal claims to the next pull are fair.
+    and plays the game in them. So equal claims to the next pull are fair.
 
     Attributes:
         objectives: their number, at least 1; the number of arms is a multiple of it. With one, the best arm is sought.

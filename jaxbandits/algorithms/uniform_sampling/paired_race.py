@@ -43,7 +43,7 @@ class PairedRace(Rule):
     sides each, so the level is ln(2 (K - 1) / delta), and the answer is epsilon-optimal with probability at least
     1 - delta. On a score matrix the intervals know that each item is read once.
 
-    A difference varies little where candidates agree on most items, even if the scores vary much: then this race needs
+    A difference varies little where candidates agree on most items, even if the scores vary much. Then this race needs
     far fewer pulls than one with an interval for each arm. With rewards that are independent a difference varies more
     than a reward, and it needs more.
 
