@@ -165,3 +165,10 @@ def test_different_numbers_of_pulls_are_joint_as_often_as_the_fewest(problem):
     error = np.sqrt(2 * 90 * 0.21 * 30 * 0.1875 / len(KEYS))
     assert abs(np.cov(found[:2])[0, 1] - covariance) < 7 * error
     np.testing.assert_array_equal(drawn(problem, [8, 8, 8, 0], KEYS[:99])[2], found[2, :99])
+
+
+@pytest.mark.parametrize("problem", [jb.one_click([0.3, 0.2, 0.1]), jb.blocks([0.3, 0.2, 0.1], 2)])
+def test_a_rule_of_different_numbers_of_pulls_keeps_its_promise(problem):
+    """More than 35 wrong answers of 100 have a probability below 1e-10 at delta = 0.1."""
+    found = jb.simulate(jb.Rinott(epsilon=0.05, delta=0.1), problem, seeds=100)
+    assert int((~found.correct).sum()) <= 35
