@@ -7,12 +7,15 @@ import xarray as xr
 
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.engine.binding import accept, bind
+from jaxbandits.report.dimensions import lower_bounds
 from jaxbandits.report.formatting import count, interval, probability, value
 from jaxbandits.report.summaries import GROWING, summary
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["moments", "run_statistics", "settled", "statistics"]
 
+#: Quantiles of the pulls that are shown, by the ending of their variable's name.
+_QUANTILES = {"q10": "0.1", "q50": "0.5", "q90": "0.9"}
 #: Counts that are shown beside the pulls, where there are any.
 _BESIDE_PULLS = ("told", "elapsed", "waits", "evaluations")
 
@@ -31,9 +34,8 @@ def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
         "runs": int(known["runs"]),
         "mean_pulls": number("pulls_mean"),
         "sd_pulls": number("pulls_sd"),
-        "quantiles": {
-            level: number(f"pulls_{short}") for level, short in (("0.1", "q10"), ("0.5", "q50"), ("0.9", "q90"))
-        },
+        "quantiles": {level: number(f"pulls_{short}") for short, level in _QUANTILES.items()},
+        "quantiles_at_least": [level for short, level in _QUANTILES.items() if lower_bounds(known, f"pulls_{short}")],
         "failure_rate": number("failure"),
         "failure_ci": [number("failure_low"), number("failure_high")],
         "mean_cost": number("cost_mean"),
@@ -79,7 +81,10 @@ def statistics(dataset: xr.Dataset) -> str:
         return f"{at_least}{value(middle)} {interval(low, high)}"
 
     lines = {"pulls, mean": mean("pulls")}
-    lines["pulls, 10% / 50% / 90%"] = " / ".join(value(float(known[f"pulls_{q}"])) for q in ("q10", "q50", "q90"))
+    lines["pulls, 10% / 50% / 90%"] = " / ".join(
+        ("≥ " if lower_bounds(known, name) else "") + value(float(known[name]))
+        for name in (f"pulls_{short}" for short in _QUANTILES)
+    )
     low, rate, high = (float(known[name]) for name in ("failure_low", "failure", "failure_high"))
     errors = int(known["errors"])
     lines["failure rate"] = f"{probability(rate)} {interval(low, high, True)}: {errors:,} of {runs:,} runs"
@@ -93,7 +98,7 @@ def statistics(dataset: xr.Dataset) -> str:
     text = text_table(list(lines.items()), left=(0, 1)) + "\nIntervals are 95%."
     if stopped:
         text += (
-            f"\n{stopped:,} runs were truncated, at max_pulls or where counts would pass 2^31: the "
-            "mean of the pulls is a lower bound,\nand they are judged by their recommendation at that time."
+            f"\n{stopped:,} runs were truncated, at max_pulls or where counts would pass 2^31: the mean of the pulls, "
+            "and quantiles with ≥,\nare lower bounds, and the runs are judged by their recommendation at that time."
         )
     return text

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from jaxbandits.report import formatting, style
-from jaxbandits.report.dimensions import parts, values_of
+from jaxbandits.report.dimensions import lower_bounds, parts, values_of
 from jaxbandits.report.intervals import least_change
-from jaxbandits.report.summaries import GROWING
 
 __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
@@ -21,25 +21,25 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     span = f"as {style.symbol(known, x)} goes from {ends[0]} to {ends[1]}"
     what = _what(known, y, centre)
     show = _show(known, y)
+    is_bound = lower_bounds(known, str(middle.name))
     if known.sizes[x] == 1:
         low, high = show(middle.min().item()), show(middle.max().item())
-        return (
-            f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(known, x)} = {ends[0]}"
-        )
+        within = low if low == high and not is_bound.any() else _range(middle, is_bound, show)
+        return f"{what} is {within} at {style.symbol(known, x)} = {ends[0]}"
     # The band of a median is the spread of the runs, no interval of the median.
     direction, factor = "", 1.0
     if centre == "mean":
         lows, highs = (bound.transpose(x, ...).values.reshape(known.sizes[x], -1) for bound in bounds)
         direction, factor = least_change((lows[0], highs[0]), (lows[-1], highs[-1]))
     if first.size == 1:
-        if first[0] == last[0]:
-            return f"{what} is {show(first[0])} at both ends, {span}"
+        start, end = (_at_least(is_bound.isel({x: i})) + show(ends[0]) for i, ends in ((0, first), (-1, last)))
+        if first[0] == last[0] and start == end:
+            return f"{what} is {start} at both ends, {span}"
         doubt = "" if direction or centre != "mean" else "; the difference may be chance"
-        start, end = (_at_least(known.isel({x: i}), y, centre) + show(ends[0]) for i, ends in ((0, first), (-1, last)))
         return f"{what} {direction or 'goes'} from {start} to {end} {span}{doubt}"
     if direction and (fold := formatting.at_least_fold(factor)):
         return f"{what} {direction} {fold} {span}"
-    return f"{what} is between {show(middle.min().item())} and {show(middle.max().item())} {span}"
+    return f"{what} is {_range(middle, is_bound, show)} {span}"
 
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
@@ -53,16 +53,15 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
             f"{style.symbol(known, n)} = {formatting.text(values_of(known, n)[int(place[n])])}" for n in (x, y)
         )
 
-    low, high = int(np.nanargmin(mean.values)), int(np.nanargmax(mean.values))
-    flat = mean.values.ravel()
-    return f"{_what(known, value)}: from {show(flat[low])} at {cell(low)} to {show(flat[high])} at {cell(high)}"
+    (low, least), (high, most) = _extremes(mean, lower_bounds(known, str(mean.name)), show)
+    return f"{_what(known, value)}: from {least} at {cell(low)} to {most} at {cell(high)}"
 
 
 def of_quantiles(known: xr.Dataset, y: str) -> str:
-    """Say how wide the middle 80% of runs are."""
+    """Say how wide the middle 80% of runs are; a cell whose lower end is not known says nothing."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(known[f"{y}_q90"] / known[f"{y}_q10"], float)
-    ratio = ratio[np.isfinite(ratio)]
+    ratio = ratio[np.isfinite(ratio) & ~lower_bounds(known, f"{y}_q10").values]
     if not ratio.size:
         return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
     low, high = (formatting.fold(r) for r in (ratio.min(), ratio.max()))
@@ -74,13 +73,16 @@ def of_quantiles(known: xr.Dataset, y: str) -> str:
 
 def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
     """Name the medians."""
-    medians = np.atleast_1d(known[f"{y}_q50"].values)
-    if hue is None:
-        middle = formatting.value(medians[0])
-        tail = formatting.value(float(known[f"{y}_q90"]))
-        return f"{_of(known)}half of the runs take at most {middle} {style.label(known, y)}, nine in ten {tail}"
-    low, high = formatting.value(medians.min()), formatting.value(medians.max())
-    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.symbol(known, hue)}"
+    medians, what = known[f"{y}_q50"], style.label(known, y)
+    bound, tail_bound = (lower_bounds(known, f"{y}_{part}") for part in ("q50", "q90"))
+    if hue is not None:
+        within = _range(medians, bound, formatting.value)
+        return f"{_of(known)}median {what} are {within} over {style.symbol(known, hue)}"
+    middle, tail = (formatting.value(float(known[f"{y}_{part}"])) for part in ("q50", "q90"))
+    if bound.any():
+        return f"{_of(known)}half of the runs take more than {middle} {what}"
+    rest = f"the slowest tenth more than {tail}" if tail_bound.any() else f"nine in ten {tail}"
+    return f"{_of(known)}half of the runs take at most {middle} {what}, {rest}"
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
@@ -88,8 +90,7 @@ def of_bars(known: xr.Dataset, x: str, y: str) -> str:
     centre = known[parts(y)[0]]
     show = _show(known, y)
     names = [formatting.text(v).replace("\n", " ") for v in values_of(known, x)]
-    low, high = int(np.nanargmin(centre.values)), int(np.nanargmax(centre.values))
-    ends = [f"{show(centre.values[i])} ({names[i]})" for i in (low, high)]
+    ends = [f"{text} ({names[i]})" for i, text in _extremes(centre, lower_bounds(known, str(centre.name)), show)]
     return f"{_what(known, y)}: lowest {ends[0]}, highest {ends[1]}"
 
 
@@ -101,10 +102,25 @@ def _show(known: xr.Dataset, y: str) -> Callable[[float], str]:
     return lambda value: formatting.rate(value, runs)
 
 
-def _at_least(known: xr.Dataset, y: str, centre: str) -> str:
+def _at_least(bound: ArrayLike) -> str:
     """Return the words for a number that is a lower bound, as runs were truncated."""
-    bound = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
-    return "at least " if y in GROWING and bool(bound.any()) else ""
+    return "at least " if np.any(bound) else ""
+
+
+def _extremes(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], str]) -> list[tuple[int, str]]:
+    """Return the places of the least and the largest number, and how these are written.
+
+    Any number that is a lower bound may be the largest.
+    """
+    flat, bounds = values.values.ravel(), bound.values.ravel()
+    low, high = int(np.nanargmin(flat)), int(np.nanargmax(flat))
+    return [(low, _at_least(bounds[low]) + show(flat[low])), (high, _at_least(bounds) + show(flat[high]))]
+
+
+def _range(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], str]) -> str:
+    """Return between which numbers all are, or above which."""
+    (_, low), (_, high) = _extremes(values, bound, show)
+    return low if low.startswith("at least") else f"between {low} and {high}"
 
 
 def _of(known: xr.Dataset) -> str:

@@ -9,7 +9,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
-from jaxbandits.report.dimensions import parts, values_of
+from jaxbandits.report.dimensions import lower_bounds, parts, values_of
 
 __all__ = ["Drawn", "draw_lines", "name_missing", "name_zeros"]
 
@@ -41,9 +41,9 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         drawn: what is drawn.
     """
     y, centre, hue, places, logarithmic, floor, fine = drawn
-    middle, low, high = (known[n] for n in parts(y, centre))
-    # Half of the runs: the median itself is then a truncated run, or lies between such a run and another.
-    stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
+    names = parts(y, centre)
+    middle, low, high = (known[n] for n in names)
+    stopped, open_above = (lower_bounds(known, names[i]) for i in (0, 2))
     lines = values_of(known, hue)
     for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
@@ -54,7 +54,8 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         if not own.isel({name: place for name, place in at.items() if name in own.dims}):
             marked = np.arange(places.size) == places.size // 2  # one sample, and one mark
         unseen = (values <= 0) if logarithmic else np.zeros(values.shape, bool)
-        cut = stopped.isel(at).values & (y != "failure")
+        cut = stopped.isel(at).values
+        above = open_above.isel(at).values & ~cut & marked  # of a median that is known
         values = np.where(unseen, np.nan, values)
         # Nothing is known between lower bounds, unless they are one.
         inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1]) & marked.all()
@@ -76,8 +77,9 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
             axes.vlines(places[unseen], at_zero, top[unseen], zorder=3, **whisker)
             axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, markersize=0.8 * size, **_ZERO)
         if cut.any():
-            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 2.2 * size, "markeredgewidth": 0, "linestyle": ""}
-            axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
+            looks.draw_arrows(axes, places[cut], values[cut], size, transform=beside, color=colour, zorder=4)
+        if above.any():
+            looks.draw_arrows(axes, places[above], top[above], size, transform=beside, color=colour, zorder=4)
 
 
 def name_zeros(axes: Axes, known: xr.Dataset) -> None:

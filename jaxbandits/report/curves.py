@@ -51,7 +51,8 @@ def curve(
     The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
     failure rate of 0 in n runs is a hollow triangle at 1/n, with a line up to the upper end of its interval. Where runs
     were truncated at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median
-    is a lower bound only where half of the runs were truncated.
+    of pulls is a lower bound only where half of the runs were truncated. Where a tenth were, its band ends in the
+    arrow. Metrics that do not grow with the pulls, such as regrets, have none.
 
     An algorithm that lacks the parameter along the axis repeats its runs: its line is flat, and has one mark. Those
     without a number, such as the regret of an algorithm without a budget of cost, are named in the legend.

@@ -7,13 +7,23 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.repeated_cells import without_repeated_axes
-from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
+from jaxbandits.report.summaries import (
+    GROWING,
+    LIMITED,
+    QUANTILES,
+    check_runs,
+    is_moments,
+    is_summary,
+    metrics,
+    summary,
+)
 
 __all__ = [
     "check_lines",
     "check_some",
     "choose",
     "laid_out",
+    "lower_bounds",
     "metric",
     "numeric",
     "parts",
@@ -175,6 +185,19 @@ def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:
             raise UsageError("a failure rate has no median: draw it with its mean")
         return (f"{name}_q50", f"{name}_q10", f"{name}_q90")
     return (name if name == "failure" else f"{name}_mean", f"{name}_low", f"{name}_high")
+
+
+def lower_bounds(known: xr.Dataset, variable: str) -> xr.DataArray:
+    """Return where a variable of a summary is a lower bound, since runs were truncated, bool in its shape.
+
+    A truncated run has more pulls than every run that ended: a quantile of the pulls is exact if it lies among those.
+    """
+    name, _, part = variable.rpartition("_")
+    found = known["at_least"].astype(bool) & (name in GROWING)
+    if name == LIMITED and part in QUANTILES:
+        ended = known["runs"] - known["censored"]
+        found &= QUANTILES[part] * (known["runs"] - 1) > ended - 1
+    return xr.zeros_like(known[variable], bool) | found
 
 
 def values_of(ds: xr.Dataset, name: str | None) -> Sequence[object]:

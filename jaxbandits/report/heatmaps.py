@@ -15,6 +15,7 @@ from jaxbandits.report.dimensions import (
     check_some,
     choose,
     laid_out,
+    lower_bounds,
     metric,
     parts,
     unknown_variable,
@@ -31,6 +32,7 @@ __all__ = ["bars", "phase"]
 _ROOM, _ROOM_NARROW = (120, 12, 10), (40, 5, 5)
 #: A bar that many times lower than the highest cannot be seen.
 _UNSEEN = 30.0
+_INK = "#222222"
 
 
 @in_style
@@ -49,7 +51,8 @@ def phase(
     """Draw a metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
 
     Where cells are few, they carry their numbers, with a `≥` where runs were truncated at `max_pulls`. Where they are
-    many, colours run into each other, and cells with truncated runs are hatched.
+    many, colours run into each other, and cells with truncated runs are hatched. Metrics that do not grow with the
+    pulls, such as regrets, have neither.
 
     Args:
         ds: runs, their summary or their moments.
@@ -102,7 +105,7 @@ def phase(
         every = -(-len(texts) // most_ticks) if dense else 1
         axis.set_ticks(np.arange(len(texts))[::every] + 0.5, texts[::every])
         axis.set_tick_params(length=0)
-    stopped = known["at_least"].transpose(y, x).values & (value != "failure")
+    stopped = lower_bounds(known, parts(value)[0]).transpose(y, x).values
     if not dense:
         _numbers(axes, mean, stopped, value, norm)
     elif stopped.any():
@@ -176,7 +179,8 @@ def bars(
 ) -> Figure:
     """Draw the failure rate, or a metric's mean, as a bar per value of one dimension, with 95% intervals as whiskers.
 
-    Where the lowest bar would be too low to be seen, there are dots on a logarithmic axis in place of bars.
+    Where the lowest bar would be too low to be seen, there are dots on a logarithmic axis in place of bars. Where runs
+    were truncated at `max_pulls` the mean is a lower bound: an arrow up is in place of the whisker's upper part.
 
     Args:
         ds: runs or their summary.
@@ -217,7 +221,9 @@ def bars(
             axes.plot(places[mine], centre[mine], "o", color=colour, markersize=size, label=one)
         else:
             axes.bar(places[mine], centre[mine], 0.72, color=colour, label=one)
-    axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color="#222222", linewidth=1.6)
+    axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color=_INK, linewidth=1.6)
+    if (cut := lower_bounds(known, parts(y)[0]).values).any():
+        looks.draw_arrows(axes, places[cut], centre[cut], looks.line_look(0)["markersize"], color=_INK, zorder=4)
     if reference is not None:
         text = str(known[reference].attrs.get("long_name", reference))
         # Beside the whisker, which it would hide.

@@ -7,10 +7,20 @@ from matplotlib.figure import Figure
 from jaxbandits.errors import UsageError
 from jaxbandits.report import auto_titles, formatting
 from jaxbandits.report import style as looks
-from jaxbandits.report.dimensions import check_some, choose, laid_out, metric, summarised, usable, values_of
+from jaxbandits.report.dimensions import (
+    check_some,
+    choose,
+    laid_out,
+    lower_bounds,
+    metric,
+    summarised,
+    usable,
+    values_of,
+)
 from jaxbandits.report.intervals import clopper_pearson
-from jaxbandits.report.summaries import is_summary
+from jaxbandits.report.summaries import GROWING, is_summary
 from jaxbandits.report.user_settings import in_style
+from jaxbandits.status import stopped_early
 
 __all__ = ["distribution", "quantiles"]
 
@@ -30,6 +40,9 @@ def distribution(
     width: float | None = None,
 ) -> Figure:
     """Draw the share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
+
+    Where runs were truncated at `max_pulls`, the line of pulls, cost or steps ends at the share of the other runs, with
+    an arrow to the right.
 
     Args:
         ds: runs; a summary has none.
@@ -57,23 +70,30 @@ def distribution(
     flat = ds.squeeze([d for d in ds[y].dims if d not in ("seed", hue) and ds.sizes[d] == 1], drop=True)
     picture, axes = looks.new_picture(ax, style, width)
     runs = flat.sizes["seed"]
-    shares = np.unique(np.linspace(1, runs, min(runs, _MOST_STEPS)).round())
-    low, high = clopper_pearson(shares, runs)
+    truncated = xr.zeros_like(flat[y], bool)
+    if y in GROWING and "status" in flat:
+        truncated |= stopped_early(flat["status"])
     everything = flat[y].values.astype(float)
     check_some(y, everything)
     looks.set_scale(axes.xaxis, everything, looks.spans_decades(everything))
     looks.set_scale(axes.yaxis, np.asarray([0.0, 0.5, 1.0]), False)
-    lines, thick = values_of(flat, hue), looks.line_look(0)["linewidth"]
+    lines, (thick, size) = values_of(flat, hue), (looks.line_look(0)[part] for part in ("linewidth", "markersize"))
     for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
-        values = np.sort(flat[y].isel({} if hue is None else {hue: i}).values)[shares.astype(int) - 1]
+        spent, cut = (array.isel({} if hue is None else {hue: i}).values for array in (flat[y], truncated))
+        ended = runs - int(cut.sum())
+        counts = np.unique(np.linspace(1, ended, min(ended, _MOST_STEPS)).round()).astype(int)
+        values = np.sort(spent[~cut])[counts - 1]
+        if cut.any():
+            counts, values = np.append(counts, ended), np.append(values, np.nanmax(spent))
+            looks.draw_arrows(axes, values[-1:], [ended / runs], size, "→", color=colour, zorder=4, clip_on=False)
         text = None if line is None else formatting.text(line)
-        axes.step(values, shares / runs, where="post", color=colour, linewidth=thick, label=text)
+        axes.step(values, counts / runs, where="post", color=colour, linewidth=thick, label=text)
+        low, high = clopper_pearson(counts, runs)
         axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1.02)
     said = auto_titles.of_distribution(summarised(flat), y, hue) if title is None else title
-    looks.finish(
-        axes, said, f"{looks.label(ds, y)} of a run", "share of runs at or below", hue and looks.label(ds, hue)
-    )
+    share = "share of runs that ended, at or below" if truncated.any() else "share of runs at or below"
+    looks.finish(axes, said, f"{looks.label(ds, y)} of a run", share, hue and looks.label(ds, hue))
     return picture
 
 
@@ -90,6 +110,9 @@ def quantiles(
     width: float | None = None,
 ) -> Figure:
     """Draw quantiles of a metric: bars from 10% to 90%, the median as a line, the mean as a dot.
+
+    Where runs were truncated at `max_pulls`, arrows up mark lower bounds, at the upper end of a bar and in place of the
+    mean's dot.
 
     Args:
         ds: runs or their summary.
@@ -122,13 +145,15 @@ def quantiles(
     everything = np.concatenate([known[f"{y}_{part}"].values.ravel() for part in ("q10", "q90", "mean")])
     check_some(y, everything)
     looks.set_scale(axes.yaxis, everything, looks.spans_decades(everything))
-    thick, dot = looks.line_look(0)["linewidth"], 0.8 * looks.line_look(0)["markersize"]
+    thick, size = (looks.line_look(0)[part] for part in ("linewidth", "markersize"))
+    open_above, cut_mean = (lower_bounds(known, f"{y}_{part}") for part in ("q90", "mean"))
     axes.use_sticky_edges = False  # bars need room below on a logarithmic scale
     lines = values_of(known, hue)
     width = 0.7 / len(lines)
     for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         parts = {part: known[f"{y}_{part}"].isel(at).values for part in ("q10", "q50", "q90", "mean")}
+        cut = cut_mean.isel(at).values
         centre = np.arange(known.sizes[x]) + (i - (len(lines) - 1) / 2) * width
         text = None if line is None else formatting.text(line)
         axes.bar(centre, parts["q90"] - parts["q10"], 0.85 * width, parts["q10"], color=colour, alpha=0.45, label=text)
@@ -144,10 +169,14 @@ def quantiles(
             parts["mean"],
             linestyle="",
             marker="o",
-            markersize=dot,
+            markersize=0.8 * size,
+            markevery=~cut,
             color="white",
             markeredgecolor=colour,
         )
+        for part, bound in (("q90", open_above.isel(at).values), ("mean", cut)):
+            if bound.any():
+                looks.draw_arrows(axes, centre[bound], parts[part][bound], size, color=colour, zorder=4)
     axes.set_xticks(np.arange(known.sizes[x]), looks.tick_texts(axes, values_of(known, x)))
     said = auto_titles.of_quantiles(known, y) if title is None else title
     vertical = f"{looks.label(ds, y)}: 10–90%, median, mean"

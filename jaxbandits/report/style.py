@@ -20,6 +20,7 @@ __all__ = [
     "Picture",
     "Place",
     "colours",
+    "draw_arrows",
     "finish",
     "font_size",
     "head",
@@ -138,6 +139,11 @@ def _add_legend(panels: Sequence[Axes], title: str | None, columns: int, own: bo
         axes.legend(
             handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns, **look
         )
+
+
+def draw_arrows(axes: Axes, x: Any, y: Any, size: float, arrow: str = "↑", **look: Any) -> None:
+    """Draw an arrow at each number that is a lower bound, since runs were truncated; `size` is that of other marks."""
+    axes.plot(x, y, linestyle="", marker=f"${arrow}$", markersize=2.2 * size, markeredgewidth=0, **look)
 
 
 def note_below(panels: Sequence[Axes], text: str) -> None:

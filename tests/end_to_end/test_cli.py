@@ -37,6 +37,7 @@ KEYS = {
     "mean_pulls",
     "sd_pulls",
     "quantiles",
+    "quantiles_at_least",
     "failure_rate",
     "failure_ci",
     "mean_cost",
@@ -112,6 +113,7 @@ def test_simulate_json_is_one_object_with_the_numbers_of_the_python_interface(ca
     assert found["mean_pulls"] == pytest.approx(pulls.mean(), rel=1e-12)
     assert found["sd_pulls"] == pytest.approx(pulls.std(ddof=1), rel=1e-12)
     assert found["quantiles"] == {str(q): pytest.approx(np.quantile(pulls, q)) for q in (0.1, 0.5, 0.9)}
+    assert found["quantiles_at_least"] == []
     assert found["failure_rate"] == errors / 50
     assert found["failure_ci"] == pytest.approx([float(end) for end in clopper_pearson(errors, 50)])
     assert found["mean_cost"] == pytest.approx(pulls.mean())
@@ -148,6 +150,17 @@ def test_stopped_runs_are_reported_and_never_averaged_silently(capsys):
     assert "lower bound" in out
     assert main([*SIMULATE, "--max-pulls", "100", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stopped_early"] == 50
+
+
+def test_quantiles_among_truncated_runs_are_lower_bounds(capsys):
+    """The limit was printed as the 90% quantile of runs of which a fifth were truncated."""
+    pulls = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=50)["pulls"]
+    limit = int(np.quantile(pulls, 0.8))
+    assert main([*SIMULATE, "--max-pulls", str(limit)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "10% / 50% / 90%" in line]
+    assert [part.strip().startswith("≥") for part in line.split("  ")[-1].split(" / ")] == [False, False, True]
+    assert main([*SIMULATE, "--max-pulls", str(limit), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["quantiles_at_least"] == ["0.9"]
 
 
 def test_settings_in_kebab_and_snake_case_and_words(capsys, monkeypatch):

@@ -58,6 +58,41 @@ def test_a_truncated_end_is_a_lower_bound(make):
     assert f"to at least {formatting.value(float(ds['pulls'][1].mean()))} as budget" in text.replace("\n", " ")
 
 
+def test_every_lower_bound_is_said_to_be_one(make):
+    """Only the title of one line from one end to the other said `at least`; the others had the limit as a result."""
+
+    def said(kind, ds, y="pulls", **places):
+        return getattr(plots, kind)(ds, y=y, **places).get_suptitle().replace("\n", " ").partition(" UGapEc")[2]
+
+    ds = make({"budget": [100, 1000], "n": [4, 8]})
+    ds["pulls"][:] = np.reshape([10, 30, 20, 30], (2, 2, 1))
+    ds["status"][:, 1] = 1
+    line = ds.isel(n=1)
+    assert said("bars", line.assign(status=0 * line["status"])) == ": lowest 30 (100), highest 30 (100)"
+    assert said("bars", line) == ": lowest at least 30 (100), highest at least 30 (100)"
+    assert said("curve", line) == " is at least 30 at both ends, as budget goes from 100 to 1,000"
+    assert said("curve", ds, x="budget") == " is between 10 and at least 30 as budget goes from 100 to 1,000"
+    assert said("curve", ds.isel(n=[1]), x="n", hue="budget") == " is at least 30 at K = 8"
+    phase = plots.phase(ds, x="budget", y="n").get_suptitle().replace("\n", " ")
+    assert phase.endswith(": from 10 at budget = 100, K = 4 to at least 30 at budget = 100, K = 8")
+    regret = plots.phase(ds, x="budget", y="n", value="simple_regret").get_suptitle()
+    assert "at least" not in regret
+
+
+@pytest.mark.parametrize(("stopped", "text"), [
+    (0, "half of the runs take at most 20.5 pulls, nine in ten 36.1"),
+    (4, "half of the runs take at most 20.5 pulls, the slowest tenth more than 36.4"),
+    (20, "half of the runs take more than 30 pulls"),
+])  # fmt: skip
+def test_a_quantile_among_truncated_runs_is_a_lower_bound(make, stopped, text):
+    ds = make({"n": [4, 8]})
+    ds["pulls"][:] = np.arange(40) + 1
+    ds["status"][0, 40 - stopped :] = 1
+    assert plots.distribution(ds.isel(n=0)).get_suptitle().replace("\n", " ") == f"UGapEc: {text}"
+    both = plots.distribution(ds).get_suptitle().replace("\n", " ")
+    assert ("at least" in both) == (stopped == 20)
+
+
 @pytest.mark.parametrize("width", range(5, 40))
 def test_a_name_stays_on_the_line_of_its_value(width):
     text = "Failure rate of UGapEc: from 0.1 at epsilon = 0.05, n = 1,000 to 0.3 at epsilon = 0.4, n = 10"

@@ -76,6 +76,72 @@ def test_curve_marks_runs_stopped_early(grid):
     assert "$↑$" in markers
 
 
+@pytest.fixture
+def cut(make):
+    """Runs with 1 to 40 pulls, truncated at 30 where epsilon is 0.05; these have larger regrets."""
+    ds = make({"epsilon": [0.05, 0.1]})
+    ds["pulls"][:] = np.arange(40) + 1
+    ds["pulls"][0] = np.minimum(ds["pulls"][0], 30)
+    ds["status"][0, 30:] = 1
+    return ds
+
+
+def arrows_of(axes, arrow="↑"):
+    return [line.get_xydata().tolist() for line in axes.get_lines() if line.get_marker() == f"${arrow}$"]
+
+
+def test_metrics_that_do_not_grow_with_the_pulls_are_no_lower_bounds(cut, make):
+    """A regret of truncated runs was `≥0.05`, with an arrow up and half of its band."""
+    axes = axes_of(plots.curve(cut, y="simple_regret"))
+    assert arrows_of(axes) == []
+    assert axes.collections[0].get_datalim(axes.transData).y1 == pytest.approx(summary(cut)["simple_regret_high"].max())
+    both = make({"epsilon": [0.05, 0.1], "n": [4, 8]})
+    both["status"][0, 0, 0] = 1
+    for value, count in (("simple_regret", 0), ("pulls", 1)):
+        texts = [text.get_text() for text in axes_of(plots.phase(both, value=value)).texts]
+        assert sum("≥" in text for text in texts) == count
+
+
+def test_curve_of_medians_marks_the_open_end_of_its_band(cut):
+    """A quarter of the runs were truncated: the band ended at the largest number of pulls, without a mark."""
+    ends = summary(cut)["pulls_q90"].values
+    assert ends[0] == 30
+    assert arrows_of(axes_of(plots.curve(cut, centre="median"))) == [[[0.05, 30]]]
+    cut["status"][:] = 0
+    assert arrows_of(axes_of(plots.curve(cut, centre="median"))) == []
+
+
+def test_quantiles_mark_lower_bounds(cut):
+    means = summary(cut)["pulls_mean"].values
+    axes = axes_of(plots.quantiles(cut))
+    assert arrows_of(axes) == [[[0, 30]], [[0, means[0]]]]
+    assert "needs at least" in axes.figure.get_suptitle()
+    cut["status"][0] = 1  # not even the fastest tenth is known
+    cut["pulls"][0] = 30
+    assert plots.quantiles(cut.isel(epsilon=[0])).get_suptitle() == "Pulls of the middle 80% of runs"
+
+
+def test_distribution_ends_at_the_share_of_runs_that_ended(cut):
+    """The line rose to 1 at the limit, and the title had the limit as a number that nine in ten runs take at most."""
+    axes = axes_of(plots.distribution(cut, hue="epsilon"))
+    open_line, whole = labelled_lines(axes)
+    assert open_line.get_xydata()[[29, -1]].tolist() == [[30, 0.75]] * 2
+    assert whole.get_xydata()[-1].tolist() == [40, 1]
+    assert arrows_of(axes, "→") == [[[30, 0.75]]]
+    assert axes.get_ylabel() == "share of runs that ended, at or below"
+    assert plots.distribution(cut, y="simple_regret").axes[0].get_ylabel() == "share of runs at or below"
+    cut["status"][0] = 1
+    axes = axes_of(plots.distribution(cut.isel(epsilon=0)))
+    assert arrows_of(axes, "→") == axes.get_lines()[-1].get_xydata()[None].tolist() == [[[30, 0]]]
+
+
+def test_bars_mark_lower_bounds(cut):
+    """A whisker was cut at the mean, without a mark."""
+    means = summary(cut)["pulls_mean"].values
+    assert arrows_of(axes_of(plots.bars(cut, y="pulls"))) == [[[0, means[0]]]]
+    assert arrows_of(axes_of(plots.bars(cut, y="simple_regret"))) == []
+
+
 def test_curve_of_medians_marks_those_that_were_stopped(grid):
     runs = grid.sizes["seed"]
     grid["pulls"][:] = np.arange(runs) + 1.0
@@ -84,8 +150,7 @@ def test_curve_of_medians_marks_those_that_were_stopped(grid):
     axes = axes_of(plots.curve(grid, centre="median"))
     assert axes.get_ylabel() == "median pulls"
     assert "Median number of pulls" in axes.figure.get_suptitle()
-    (arrows,) = [line for line in axes.get_lines() if line.get_marker() == "$↑$"]
-    assert arrows.get_xdata().tolist() == [grid["epsilon"].values[0]]
+    assert arrows_of(axes) == [[[0.05, 0.75 * runs]], [[0.1, runs]]]  # of the second the upper end alone
     low, high = axes.collections[0].get_datalim(axes.transData).intervaly
     # At least as much as the longest run, where one was stopped.
     assert (low, high) == pytest.approx((1 + 0.1 * (runs - 1), runs))
