@@ -78,6 +78,8 @@ def tune(
         raise KeyboardInterrupt(
             f"{said}: {kept} of {given['steps']} steps are kept in {out}, --resume continues"
         ) from None
+    if kept <= found.history.sizes["step"]:  # else the steps of a longer search stay
+        write_arrays(found.history, out)
     display.print_result(_json_of(found) if json else _table(found))
 
 

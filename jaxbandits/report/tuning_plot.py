@@ -33,7 +33,7 @@ def tuning(
 
     Args:
         ds: the `history` of `jb.tune`, or of the command `tune`.
-        title: None for a sentence on what was found, in a new picture.
+        title: None for a sentence on what was found, judged on instances that no step has seen, in a new picture.
         ax: two axes to draw into, in a figure of your own: a new picture without them.
         style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
         width: of a new picture, in inches.
@@ -84,12 +84,14 @@ def _band(axes: Axes, steps: np.ndarray, ds: xr.Dataset, name: str, unit: float,
 
 
 def _sentence(ds: xr.Dataset) -> str:
-    late = ds.isel(step=slice(ds.sizes["step"] // 2, None))
-    moved = [
-        f"{name} from {formatting.value(float(ds['value'].sel(parameter=name)[0]))} to "
-        f"{formatting.value(float(np.mean(late['value'].sel(parameter=name))))}"
-        for name in ds["parameter"].to_numpy()
-    ]
-    objective = json.loads(ds.attrs["spec"])["objective"]
-    start, end = (formatting.value(float(part)) for part in (ds["objective"][0], late["objective"].mean()))
-    return f"{', '.join(moved)}: {objective} from {start} to {end}, as the steps' own runs say"
+    """Say what was found, or, of a history that has not ended, where the search is."""
+    show, objective = formatting.value, json.loads(ds.attrs["spec"])["objective"]
+    firsts = {str(name): float(ds["value"].sel(parameter=name)[0]) for name in ds["parameter"].to_numpy()}
+    if "found" not in ds.attrs:
+        last = ds.isel(step=-1)
+        at = [f"{name} = {show(float(last['value'].sel(parameter=name)))}" for name in firsts]
+        return f"The search reached {', '.join(at)} in step {ds.sizes['step']}"
+    found = json.loads(ds.attrs["found"])
+    moved = [f"{name} from {show(first)} to {show(found['values'][name])}" for name, first in firsts.items()]
+    start, end = (show(found["objective"][name]) for name in ("start", "tuned"))
+    return f"{', '.join(moved)}: {objective} from {start} to {end} on instances that no step has seen"

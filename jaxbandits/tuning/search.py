@@ -44,7 +44,8 @@ class Tuned:
         algorithm: with the parameters found.
         values: these, by name.
         history: of each step the parameters' values, the means of objective and error with their slopes and standard
-            errors, and the constraint's multiplier; `tune(…, history=…)` goes on from it.
+            errors, and the constraint's multiplier; `tune(…, history=…)` goes on from it. The attribute `found` has the
+            parameters found, and the objective of `held_out`, as JSON.
         held_out: objective and error on instances that no step has seen, with 95% intervals: of the start (`start`), of
             what was found (`tuned`) and of what was given to compare; `difference` is to `tuned`, paired.
     """
@@ -183,7 +184,10 @@ def tune(
         goal, {_START: algorithm, _TUNED: tuned, **compared}, judges, kept_seeds, seed_of(root_seed, "judge"), _TUNED
     )  # fmt: skip
     judgement.attrs.update(spec=json.dumps({**about, "held_out": len(judges), "held_out_seeds": kept_seeds}))
-    return Tuned(tuned, best, history_of(made, where, about), judgement)
+    ended = history_of(made, where, about)
+    objectives = {name: float(judgement["objective"].sel(algorithm=name)) for name in (_START, _TUNED)}
+    ended.attrs["found"] = json.dumps({"values": best, "objective": objectives})
+    return Tuned(tuned, best, ended, judgement)
 
 
 class _Search(NamedTuple):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
@@ -67,6 +68,12 @@ def test_a_search_is_kept_told_and_continued(capsys):
         wrt=["a"], steps=3, instances=3, seeds=20, held_out=4, optimizer=optax.adam(0.2),
     )  # fmt: skip
     assert found["tuned"]["a"] == same.algorithm.a
+    with xr.open_dataset("history.nc") as kept:
+        assert kept.identical(same.history)
+    written()
+    assert main([*command, "--resume"]) == 0
+    with xr.open_dataset("history.nc") as kept:
+        assert kept.sizes["step"] == 3  # the steps of a longer search stay
     written(SPECIFICATION.replace("seeds = 20", "seeds = 21"))
     assert main([*command, "--resume"]) == 2
     assert "seeds is 20 there and 21 here" in capsys.readouterr().err

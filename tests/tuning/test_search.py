@@ -11,6 +11,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
+from jaxbandits.report import formatting
 from jaxbandits.tuning.bijectors import Coordinate, coordinates
 from jaxbandits.tuning.estimates import mean_and_error
 from jaxbandits.tuning.instance_parameters import INSTANCE, instances_of
@@ -81,6 +82,22 @@ def test_a_constraint_holds_with_equality_where_it_costs():
     assert float(tuned.error) == pytest.approx(np.exp(-found.algorithm.x), abs=0.01)
     assert float(tuned.error_low) < np.exp(-found.algorithm.x) < float(tuned.error_high)
     assert float(found.history.multiplier[-1]) > 0
+
+
+def test_a_picture_names_what_was_found_and_not_where_the_search_was():
+    """With a limit on errors the title named the average of the late steps, before the move back to fewer errors."""
+    said = []
+    found = quickly(
+        Dial(1.0), itself, error_at_most=0.5, steps=4, optimizer=optax.sgd(0.1), held_out_seeds=100, on_step=said.append
+    )
+    assert found.algorithm.x > float(found.history["value"][-1, 0])  # moved back
+    shown = [formatting.value(float(found.held_out.objective.sel(algorithm=name))) for name in ("start", "tuned")]
+    assert jb.plot.tuning(found.history).get_suptitle().replace("\n", " ") == (
+        f"x from 1 to {formatting.value(found.algorithm.x)}: itself from {shown[0]} to {shown[1]} on instances that no "
+        "step has seen"
+    )
+    last = formatting.value(float(said[-1]["value"][-1, 0]))
+    assert jb.plot.tuning(said[-1]).get_suptitle() == f"The search reached x = {last} in step 4"
 
 
 def test_a_search_goes_on_where_it_stopped():
