@@ -113,7 +113,7 @@ def test_a_pareto_set_needs_whole_designs():
 
 
 def linear(features):
-    problem = jb.gaussian(FEATURES @ [1.0, -0.2], 0.5)
+    problem = jb.gaussian(np.zeros(len(features)), 0.5)
     return jb.LinGame(delta=0.1, features=features).resolved(problem)
 
 
@@ -133,6 +133,17 @@ def test_the_alternative_of_linear_means_is_the_closest(change):
     assert rule.features.shape == (4, 2)
     found = cost_of(rule, means, SHARES, "gaussian")
     assert found == pytest.approx(min(least(j) for j in range(4) if j != best), rel=1e-3)
+
+
+@pytest.mark.parametrize("rows", [[0, 1, 2, 2, 3], [0, 1, 2, 3, 0]])
+def test_arms_with_equal_features_are_no_rivals(rows):
+    """The closest alternative is that without the copy, whose share the first has; a run stops by itself."""
+    x = FEATURES[rows]
+    means, shares = x @ [1.0, -0.2], SHARES[rows] / np.bincount(rows)[rows]
+    expected = cost_of(linear(FEATURES), FEATURES @ [1.0, -0.2], SHARES, "gaussian")
+    assert cost_of(linear(x), means, shares, "gaussian") == pytest.approx(expected, rel=1e-4)
+    ds = jb.simulate(jb.LinGame(delta=0.1, features=x), jb.gaussian(means, 1.5), seeds=20, max_pulls=10_000)
+    assert (ds.status == 0).all()
 
 
 def test_an_inverse_and_its_determinant():

@@ -105,13 +105,14 @@ class LinGame(Question):
         return jnp.argmax(means)
 
     def closest_alternative(self, means: jax.Array, shares: jax.Array) -> jax.Array:
-        """Move theta until another arm is as good as the best one."""
+        """Move theta until another arm is as good as the best one; arms with its features always are, and stay out."""
         x, best = features_of(self.features, len(means)), self.answer(means)
         moves = x @ inverse(information(x, shares))[0]
         spread = jnp.sum(moves * x, axis=1)
-        gaps, ways = means[best] - means, spread[best] + spread - 2 * (moves @ x[best])
-        other = jnp.arange(len(means)) != best
-        rival = jnp.argmin(jnp.where(other, gaps * gaps / jnp.where(other, ways, 1.0), jnp.inf))
+        other = jnp.any(x != x[best], axis=1)
+        gaps = means[best] - means
+        ways = jnp.where(other, spread[best] + spread - 2 * (moves @ x[best]), 1.0)
+        rival = jnp.argmin(jnp.where(other, gaps * gaps / ways, jnp.inf))
         return means - gaps[rival] / ways[rival] * (x @ (moves[best] - moves[rival]))
 
     def fit(self, arms: Arms) -> tuple[jax.Array, jax.Array]:

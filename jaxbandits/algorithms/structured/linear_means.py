@@ -44,11 +44,15 @@ def features_of(features: Numeric, count: int) -> jax.Array:
 
 
 def basis_of(features: np.ndarray) -> np.ndarray:
-    """Return features, `(K, r)`, that span the same means and whose columns are orthonormal."""
+    """Return features, `(K, r)`, that span the same means and whose columns are orthonormal.
+
+    Rows that are equal in float32 stay equal.
+    """
     if np.allclose(features.T @ features, np.eye(features.shape[1]), rtol=0, atol=1e-14):
         return features
     left, sizes, _ = np.linalg.svd(features, full_matrices=False)
-    return left[:, sizes > 1e-10 * sizes[0]]
+    _, first, same = np.unique(np.float32(features), axis=0, return_index=True, return_inverse=True)
+    return left[first[same.ravel()]][:, sizes > 1e-10 * sizes[0]]
 
 
 def information(features: jax.Array, weights: jax.Array) -> jax.Array:
