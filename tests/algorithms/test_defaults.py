@@ -19,6 +19,18 @@ def test_successive_rejects_spends_its_budget_as_audibert_bubeck_and_munos_do():
     assert usual.pulls.values.tolist() == [ends.sum() + ends[-1]] * 4 == [1989] * 4
 
 
+@pytest.mark.parametrize("unit", [100.0, 1.0, 0.01])
+def test_successive_rejects_truncates_in_the_unit_of_the_rewards(unit):
+    """With a moment above the second too: it takes the second, or what a given moment says of it (Jensen)."""
+    problem = jb.student_t([1.0 * unit, 0.5 * unit], dof=5.0, scale=0.5 * unit)
+    usual, higher = (
+        jb.SuccessiveRejects(budget=100, estimator="tea", p=p).resolved(problem).threshold for p in (2.0, 3.0)
+    )
+    assert higher == usual
+    given = jb.SuccessiveRejects(budget=100, estimator="tea", p=3.0, moment_b=8 * unit**3).resolved(problem)
+    assert given.threshold == pytest.approx(3 * 2 * 4 * unit**2 / (0.5 * unit), rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("problem", "estimator"),
     [

@@ -36,7 +36,7 @@ class SuccessiveRejects(Rule):
         budget: number of pulls T, at least K.
         estimator: `ea`, empirical means; `tea`, truncated means: rewards above b = (3 B p / gap)^(1/(p-1)) in size
             count as 0; `mom`, the median of the means of batches.
-        p: the moment that is bounded, in (1, 2]; larger counts as 2 (`tea`).
+        p: the moment that is bounded, above 1 (`tea`); above 2, b is that of 2, with B^(2/p) in place of B.
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
         gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
         threshold: b itself, positive, in place of the three.
@@ -72,7 +72,10 @@ class SuccessiveRejects(Rule):
         if self.estimator != "tea" or self.threshold is not None:
             return self
         p = min(float(self.p), 2.0)
-        moment = raw_moment(problem, self.p, type(self).__name__) if self.moment_b is None else float(self.moment_b)
+        if self.moment_b is None:
+            moment = raw_moment(problem, p, type(self).__name__)
+        else:  # of the given order; Jensen
+            moment = float(self.moment_b) ** (p / float(self.p))
         if self.gap is None:
             best = np.sort(np.asarray(problem.mean, np.float64))[::-1]
             gap = float(best[0] - best[1])
