@@ -88,7 +88,8 @@ class Hyperparameters:
             UsageError: the problem does not have it.
         """
         if self.traits.spends is not None:
-            check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
+            budget = vars(self)[self.traits.spends]
+            check_budget(type(self).__name__, budget, problem, self.traits.unit_rewards)
         if self.traits.unit_rewards:
             check_unit_rewards(type(self).__name__, problem)
         takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))

@@ -61,7 +61,7 @@ class Traits:
             It is not checked that a smaller value never stops a run earlier.
         relative_cost: how long a pull takes, roughly, as a multiple of a pull of UGapEc (measured). It sets the number
             of runs in a comparison, and changes no result of a run.
-        unit_rewards: whether rewards must lie in [0, 1]: other problems are refused.
+        unit_rewards: whether rewards, and prices that are spent, must lie in [0, 1]: other problems are refused.
         spends: name of the field that holds a budget of cost, spent pull by pull; the engine keeps the account.
 
     Raises:

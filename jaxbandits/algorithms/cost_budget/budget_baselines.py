@@ -106,7 +106,7 @@ class BudgetedThompson(BudgetIndex):
         budget: B, positive, in units of cost.
 
     Raises:
-        UsageError: a value outside its range.
+        UsageError: a value outside its range; rewards or prices outside [0, 1].
 
     Example:
         >>> ds = jb.simulate(jb.BudgetedThompson(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
@@ -119,6 +119,7 @@ class BudgetedThompson(BudgetIndex):
         source="Xia, Li, Qin, Yu, Liu 2015",
         criterion="ratio",
         spends="budget",
+        unit_rewards=True,
     )
 
     def index(self, arms: Arms, key: jax.Array) -> jax.Array:

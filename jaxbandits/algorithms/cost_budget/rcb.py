@@ -45,7 +45,7 @@ class RCB(_RatioBound):
             t = 2391 `peeling` is the larger of the two.
 
     Raises:
-        UsageError: a value outside its range.
+        UsageError: a value outside its range; rewards or prices outside [0, 1].
 
     Example:
         >>> ds = jb.simulate(jb.RCB(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
@@ -58,6 +58,7 @@ class RCB(_RatioBound):
         source="Li, Xia 2017",
         criterion="ratio",
         spends="budget",
+        unit_rewards=True,
     )
 
 

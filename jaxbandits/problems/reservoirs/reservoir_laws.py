@@ -53,6 +53,8 @@ class Reservoir(Problem):
 
     choices: ClassVar[tuple[str, ...]] = ("count",)
     drawn = True
+    in_interval = True
+    lowest_reward = 0.0
     cost_unit = "prices"
 
     @property
