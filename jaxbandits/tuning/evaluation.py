@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.problems.base import Problem
-from jaxbandits.report.intervals import clopper_pearson
+from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.tuning.estimates import Goal, mean_and_error, measured
 from jaxbandits.tuning.instance_parameters import INSTANCE, family
 
 __all__ = ["judged", "share_within"]
 
-#: The normal quantile of 95% intervals.
-_Z = 1.96
+#: The probability on each side of 95% intervals.
+_TAIL = 0.025
 #: Bisections of the way from the start to what was found.
 _HALVINGS = 6
 
@@ -23,8 +23,9 @@ def judged(
 ) -> xr.Dataset:
     """Return objective, error and the difference to the reference, with 95% intervals, by the algorithm's name.
 
-    Instances and seeds are the same for all, so that differences are paired. An interval of an error is at least as
-    wide as that of the same number of runs of one instance: none has width 0 because no run erred.
+    Instances and seeds are the same for all, so that differences are paired. Intervals are Student's, with one degree
+    of freedom fewer than there are instances, or seeds if these are fewer. An interval of an error is at least as wide
+    as that of the same number of runs of one instance: none has width 0 because no run erred.
     """
     runs = {name: measured(goal, one, family(problems), seeds, root_seed) for name, one in algorithms.items()}
     return xr.concat(
@@ -66,9 +67,11 @@ def share_within(
 
 def _judged(runs: xr.Dataset, difference: xr.DataArray) -> xr.Dataset:
     found: dict[str, float] = {}
+    fewest = min(runs.sizes[INSTANCE], runs.sizes["seed"])
     for name, values in (("objective", runs["objective"]), ("error", runs["error"]), ("difference", difference)):
         middle, se = mean_and_error(values)
-        found |= {name: middle, f"{name}_se": se, f"{name}_low": middle - _Z * se, f"{name}_high": middle + _Z * se}
+        half = float(student_half_width(se * fewest**0.5, fewest, _TAIL))
+        found |= {name: middle, f"{name}_se": se, f"{name}_low": middle - half, f"{name}_high": middle + half}
     count = runs.sizes[INSTANCE] * runs.sizes["seed"]
     low, high = (float(end) for end in clopper_pearson(np.asarray(round(found["error"] * count)), np.asarray(count)))
     found["error_low"] = max(min(found["error_low"], low), 0.0)

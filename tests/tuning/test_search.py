@@ -8,6 +8,7 @@ import numpy as np
 import optax
 import pytest
 import xarray as xr
+from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
@@ -140,6 +141,20 @@ def test_a_built_in_algorithm_is_tuned_beside_others():
     assert "a from" in picture.get_suptitle()
     with pytest.raises(jb.UsageError, match="needs the history"):
         jb.plot.tuning(found.held_out)
+
+
+@pytest.mark.parametrize(("kept", "seeds"), [(2, 40), (5, 40), (40, 3)])
+def test_intervals_from_few_instances_or_seeds_are_students(kept, seeds):
+    """With 1.96 standard errors, those from two instances held for 72% of the searches."""
+    judged = quickly(Dial(1.0), square, steps=1, held_out=kept, held_out_seeds=seeds).held_out
+    quantile = stats.t(min(kept, seeds) - 1).ppf(0.975)
+    for name in ("objective", "difference"):
+        half = quantile * judged[f"{name}_se"]
+        np.testing.assert_allclose(judged[f"{name}_high"], judged[name] + half, rtol=1e-6)
+        np.testing.assert_allclose(judged[f"{name}_low"], judged[name] - half, rtol=1e-6)
+    middle, half = judged.error, quantile * judged.error_se
+    assert (judged.error_high >= np.minimum(middle + half, 1)).all()
+    assert (judged.error_low <= np.maximum(middle - half, 0)).all()
 
 
 def test_no_instance_of_a_list_both_tunes_and_judges():
