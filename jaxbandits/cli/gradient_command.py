@@ -11,13 +11,11 @@ import jaxbandits as jb
 from jaxbandits.cli import display, inputs
 from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.cli.run_commands import Settings
+from jaxbandits.gradients.rare_outcomes import Z, interval_of_value
 from jaxbandits.report.formatting import interval, value
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["gradient"]
-
-#: The normal quantile of 95% intervals.
-_Z = 1.96
 
 
 def gradient(
@@ -92,7 +90,8 @@ def _json_of(found: xr.Dataset) -> str:
 def _table(found: xr.Dataset) -> str:
     """Return a line for the value and one for each slope, with 95% intervals."""
     metric, wrt = found.attrs["metric"], found.attrs["wrt"]
-    rows = [("", "", "95% interval"), _row(f"E[{metric}]", found["value"], found["value_se"])]
+    middle, ends = value(float(found["value"])), interval_of_value(metric, found)
+    rows = [("", "", "95% interval"), (f"E[{metric}]", middle, interval(*ends))]
     arms = [name for name in ("bandit", "arm") if name in found["gradient"].dims]
     for place in np.ndindex(*(found.sizes[name] for name in arms)):
         at = dict(zip(arms, place, strict=True))
@@ -117,5 +116,5 @@ def _table(found: xr.Dataset) -> str:
 
 
 def _row(label: str, middle: xr.DataArray, error: xr.DataArray) -> tuple[str, str, str]:
-    low, high = float(middle) - _Z * float(error), float(middle) + _Z * float(error)
+    low, high = float(middle) - Z * float(error), float(middle) + Z * float(error)
     return label, value(float(middle)), interval(low, high)

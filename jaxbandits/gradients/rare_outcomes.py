@@ -10,9 +10,12 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import warn
+from jaxbandits.report.intervals import clopper_pearson
 
-__all__ = ["carrying", "distinct", "enough", "fewer", "varied", "warn_of_few"]
+__all__ = ["Z", "carrying", "distinct", "enough", "fewer", "interval_of_value", "varied", "warn_of_few"]
 
+#: The normal quantile of 95% intervals.
+Z = 1.96
 #: The number of runs that is enough; or, where few were made, this share of all runs.
 _ENOUGH, _SHARE = 30, 0.1
 #: A run carries an estimate if its term is at least this share of the largest one.
@@ -70,6 +73,25 @@ def fewer(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
 def enough(number: int | xr.DataArray, runs: int) -> bool | xr.DataArray:
     """Return whether a standard error can be trusted for an estimate that this number of all runs carries."""
     return number >= min(_ENOUGH, _SHARE * runs)
+
+
+def interval_of_value(metric: object, found: xr.Dataset) -> tuple[float, float]:
+    """Return the 95% interval of a metric's expectation: exact for `error`, whose runs may all be right, else normal.
+
+    Args:
+        metric: as it was given to `expected`.
+        found: what that returned, without axes but the arms'.
+
+    Returns:
+        Lower and upper end; infinite ones where all runs have one value, though nothing determines it.
+    """
+    middle, se, runs = float(found["value"]), float(found["value_se"]), int(found.attrs["seeds"])
+    if metric == "error":
+        low, high = clopper_pearson(round(middle * runs), runs)
+        return float(low), float(high)
+    if int(found["outcomes"]) == 1 and not np.isfinite(found["gradient_se"]).all():
+        se = np.inf
+    return middle - Z * se, middle + Z * se
 
 
 def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:

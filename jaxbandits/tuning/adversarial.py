@@ -21,6 +21,7 @@ from jaxbandits.engine.binding import accept
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.expectations import expected
+from jaxbandits.gradients.rare_outcomes import interval_of_value
 from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.instance_parameters import seed_of
 from jaxbandits.users_code.cache_key import code_of
@@ -29,7 +30,6 @@ __all__ = ["Hardened", "adversary"]
 
 #: Bisections, and the largest logarithm of a factor of the gaps.
 _HALVINGS, _SCALES = 60, 5.0
-_Z = 1.96
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,15 +125,16 @@ def adversary(
         updates, state = moving.update(-climb, state, means)
         moved = optax.apply_updates(means, updates)
         means = level.back(np.asarray(moved, np.float64))
-    judged = []
+    judged, ends_of = [], []
     for at in (jnp.asarray(start, jnp.float32), means):
         here, own_seed = _with_means(problem, at), seed_of(root_seed, "judge")
         one = expected(metric, algorithm, here, seeds=judged_seeds, root_seed=own_seed, **options)
         judged.append(_row(at, one, level))
+        ends_of.append(interval_of_value(metric, one))
     names = xr.DataArray(["start", "found"], dims="instance", name="instance")
     judgement = _history(judged).rename(step="instance").assign_coords(instance=names)
-    for end, sign in (("low", -1), ("high", 1)):
-        judgement[f"value_{end}"] = judgement["value"] + sign * _Z * judgement["value_se"]
+    for name, values in zip(("value_low", "value_high"), zip(*ends_of, strict=True), strict=True):
+        judgement[name] = "instance", np.asarray(values)
     return Hardened(_with_means(problem, means), _history(rows), judgement)
 
 

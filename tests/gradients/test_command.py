@@ -6,6 +6,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.cli import main
+from jaxbandits.report.formatting import interval
 
 GRADIENT = ["gradient", "pulls", "ugape-c", "--problem", "bernoulli:0.8,0.5,0.3"]
 FEW = ["--seeds", "50"]
@@ -33,6 +34,16 @@ def test_a_table_has_a_line_for_each_slope(capsys):
     slopes = [line.split("  ")[0] for line in lines if line.startswith("d / d")]
     assert slopes == [f"d / d mean of arm {k}" for k in range(3)]
     assert "Estimator: score function" in lines[-1]
+
+
+@pytest.mark.parametrize("means", ["0.9,0.1", "0.6,0.55"])
+def test_the_interval_of_an_error_is_exact(means, capsys):
+    """Also where no run errs; and never below 0."""
+    budget, spec = ["--set", "budget=100"], f"bernoulli:{means}"
+    assert main(["gradient", "error", "uniform", "--problem", spec, "--seeds", "50", *budget]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("E[error]"))
+    same = jb.summary(jb.simulate(jb.Uniform(budget=100), jb.bernoulli([float(m) for m in means.split(",")]), seeds=50))
+    assert line.endswith(interval(float(same.failure_low), float(same.failure_high)))
 
 
 @pytest.mark.parametrize(

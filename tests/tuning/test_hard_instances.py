@@ -62,6 +62,19 @@ def test_a_complexity_and_ends_of_ones_own():
     np.testing.assert_allclose((means.max(1, keepdims=True) - means).sum(1), 0.4, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("metric", "high"), [("error", 1 - 0.025 ** (1 / 50)), ("simple_regret", np.inf)])
+def test_no_error_seen_is_not_none(metric, high):
+    hard = jb.adversary(jb.Uniform(budget=200), jb.bernoulli([0.9, 0.1]), metric, steps=1, seeds=20, judged_seeds=50)
+    assert (hard.judged["value"] == 0).all()
+    assert (hard.judged["value_low"] == (0 if metric == "error" else -np.inf)).all()
+    np.testing.assert_allclose(hard.judged["value_high"], high)
+
+
+def test_what_a_budget_determines_is_known():
+    hard = jb.adversary(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.1]), "pulls", steps=1, seeds=20, judged_seeds=50)
+    assert hard.judged["value_low"].values.tolist() == hard.judged["value_high"].values.tolist() == [20, 20]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
