@@ -4,6 +4,7 @@ import itertools
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -61,6 +62,20 @@ def test_moments_are_those_of_scipy(name):
                 pieces = [integrate.quad(tail_integral, a, b, limit=400, epsabs=0, epsrel=1e-10)[0] for a, b in
                           itertools.pairwise(edges)]  # fmt: skip
                 assert value == pytest.approx(sum(pieces), rel=2e-6), (p, central)
+
+
+@pytest.mark.parametrize("p", [1.5, 2.0])
+@pytest.mark.parametrize("tail", [2.5, 120.0, 5000.0])
+def test_central_moments_of_pareto_rewards_of_any_size(tail, p):
+    """By mpmath; powers of the rewards to the tail overflowed."""
+    found = jb.pareto([1000.0, 1.0, 0.001], tail).moments(p, central=True)
+    with mpmath.workdps(30):
+        middle = 1 / (1 - 1 / mpmath.mpf(tail))  # in units of the least value
+        spread = middle / tail
+        ends = [1, middle, *(middle + spread * 2**k for k in range(8)), 10, mpmath.inf]
+        law = mpmath.quad(lambda x: abs(x - middle) ** p * tail * x ** (-tail - 1), sorted(ends))
+        exact = [float(law * (mpmath.mpf(float(mean)) / middle) ** p) for mean in np.float32([1000.0, 1.0, 0.001])]
+    np.testing.assert_allclose(found, exact, rtol=1e-7)
 
 
 def test_moments_known_exactly():

@@ -138,10 +138,12 @@ class Pareto(PowerTailed):
         least = average * (1 - 1 / tail)
         if not central:
             return least**p * tail / (tail - p)
-        # Above the mean in closed form, below it a short integral: int (x - m)^p x^(-a-1) dx = m^(p-a) B(a - p, p + 1).
-        above = mean ** (p - tail) * scipy.special.beta(tail - p, p + 1)
-        below = integral(lambda x: (mean - x) ** p * x ** (-tail - 1), least, mean)
-        return float(tail * least**tail * (above + below))
+        # In units of the least value, as powers of others overflow. Above the mean m in closed form, below it a short
+        # integral: int (x - m)^p x^(-a-1) dx = m^(p-a) B(a - p, p + 1).
+        middle = mean / least
+        above = middle ** (p - tail) * scipy.special.beta(tail - p, p + 1)
+        below = integral(lambda x: (middle - x) ** p * x ** (-tail - 1), 1.0, middle)
+        return float(tail * least**p * (above + below))
 
     @classmethod
     def _pieces(cls, average: float, tail: float) -> Iterator[Piece]:
