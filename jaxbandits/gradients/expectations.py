@@ -206,12 +206,13 @@ def _runs(
     def report(progress: Progress) -> None:
         nonlocal now
         now = progress.after(before)
-        if on_progress is not None:
-            on_progress(now)
+        assert on_progress is not None
+        on_progress(now)
 
+    told = None if on_progress is None else report
     for algorithm, seeds in blocks:
         before = now
-        yield sweep(algorithm, problem, seeds, first_seed=first, on_progress=report, **options)
+        yield sweep(algorithm, problem, seeds, first_seed=first, on_progress=told, **options)
         first += seeds
 
 
