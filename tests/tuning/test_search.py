@@ -89,7 +89,7 @@ def test_a_picture_names_what_was_found_and_not_where_the_search_was():
     """With a limit on errors the title named the average of the late steps, before the move back to fewer errors."""
     said = []
     found = quickly(
-        Dial(1.0), itself, error_at_most=0.5, steps=4, optimizer=optax.sgd(0.1), held_out_seeds=100, on_step=said.append
+        Dial(1.0), itself, error_at_most=0.5, steps=4, optimizer=optax.sgd(0.1), held_out_seeds=400, on_step=said.append
     )
     assert found.algorithm.x > float(found.history["value"][-1, 0])  # moved back
     shown = [formatting.value(float(found.held_out.objective.sel(algorithm=name))) for name in ("start", "tuned")]
