@@ -6,8 +6,8 @@ the same reward tables, so that most of the noise of a difference cancels (commo
 With `smoothing` the expectation is that of a parameter with normal noise of this width. Its derivative is the slope of
 the differences D(z) = (f(theta + h z) - f(theta - h z)) / (2 h) over z, E[z D(z)] / E[z^2]. Each block of seeds has its
 own z, from its own stratum of the half-normal law. Fixed points would hide the error of the integral where f jumps.
-Strata are paired for the standard error, which is then too large rather than too small (Cochran
-1977, "Sampling techniques", section 5A.12).
+Strata are paired for the standard error, which is then too large rather than too small (Cochran 1977, "Sampling
+techniques", section 5A.12).
 """
 
 import dataclasses
@@ -152,20 +152,20 @@ def by_problem_differences(value: xr.DataArray, nudges: ProblemNudges) -> xr.Dat
 
 
 def by_differences(value: xr.DataArray, nudges: Nudges) -> xr.DataArray:
-    """Return each run's difference over twice the width, from a metric along `NUDGE`."""
+    """Return z D(z) of each run, with z = 1 the difference quotient, from a metric along `NUDGE`."""
     up, down = (value.isel({NUDGE: side}, drop=True) for side in (1, 2))
-    return (up - down) / (2 * nudges.width)
+    return nudges.z * (up - down) / (2 * nudges.width)
 
 
 def slope_of(found: Sequence[xr.DataArray], z: Sequence[float]) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the slope of differences over z, E[z D(z)] / E[z^2], and its standard error, without `seed`.
 
     Args:
-        found: D(z) of the runs of each block.
+        found: z D(z) of the runs of each block.
         z: of each block, of increasing strata; an even number.
     """
     square = float(np.mean(np.square(z)))
-    means = xr.concat([one.mean("seed") * (each / square) for one, each in zip(found, z, strict=True)], "block")
+    means = xr.concat([one.mean("seed") for one in found], "block") / square
     slope = means.mean("block")
     left = means - slope * xr.DataArray(np.square(z) / square, dims="block")
     pairs = left.isel(block=slice(0, None, 2)) - left.isel(block=slice(1, None, 2))

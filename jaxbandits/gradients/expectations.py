@@ -160,7 +160,7 @@ def expected(
         number = fewer(carrying(terms), varied(score))
     else:
         parts = [by_differences(linearised(one), nudge) for one, nudge in zip(values, nudges, strict=True)]
-        terms = xr.concat([one * nudge.z for one, nudge in zip(parts, nudges, strict=True)], "seed")
+        terms = xr.concat(parts, "seed")
         value = xr.concat([one.isel({NUDGE: 0}, drop=True) for one in values], "seed")
         status = xr.concat([one["status"].isel({NUDGE: 0}, drop=True) for one in found], "seed")
         number = carrying(terms)
