@@ -7,12 +7,12 @@ import numpy as np
 
 from jaxbandits.engine.driver import LogRows
 from jaxbandits.errors import UsageError
-from jaxbandits.status import OUTSIDE, fault_of
+from jaxbandits.status import OUTSIDE, STALLED, fault_of
 from jaxbandits.storage.layout import FinishedRuns, Layout
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.metrics import MetricSpec, RunTable
 
-__all__ = ["RunAssembler", "refuse_faults"]
+__all__ = ["RunAssembler", "refuse_faults", "stalled_names"]
 
 
 class _Rows(NamedTuple):
@@ -91,6 +91,11 @@ def refuse_faults(rows: LogRows, cells: list[Cell], dimensions: Mapping[str, Any
         ]
         fault = fault_of(int(rows.status[first]), type(cell.algorithm).__name__, cell.problem.arms)
         raise UsageError(f"{fault} (the run with seed {rows.seed[first]}{''.join(f', {value}' for value in values)})")
+
+
+def stalled_names(rows: LogRows, cells: list[Cell]) -> list[str]:
+    """Return the name of the algorithm of each run that was truncated since it pulled no more."""
+    return [type(cells[cell].algorithm).__name__ for cell in rows.cell[rows.ended & (rows.status == STALLED)]]
 
 
 def _chosen(rows: _Rows, which: np.ndarray) -> _Rows:

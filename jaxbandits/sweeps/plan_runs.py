@@ -1,5 +1,6 @@
 """The runs of a plan: program by program, or their compilation alone."""
 
+import collections
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +13,11 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.loop_start import compile_loop
 from jaxbandits.engine.on_chip.pallas_support import in_powers_of_two
 from jaxbandits.engine.program import Placement, Program
+from jaxbandits.errors import warn
 from jaxbandits.interruptions import interruptible
+from jaxbandits.status import MOST_IDLE, STALLED
 from jaxbandits.storage.layout import FinishedRuns
-from jaxbandits.sweeps.assemble_runs import RunAssembler, refuse_faults
+from jaxbandits.sweeps.assemble_runs import RunAssembler, refuse_faults, stalled_names
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.group_cells import program
 from jaxbandits.sweeps.length_guesses import rough_lengths
@@ -53,11 +56,14 @@ def make_runs(
 ) -> Timing:
     """Make runs of a plan, the `pending` seeds of each cell; `take` is called now and then with those that have ended.
 
+    It warns of runs that made many steps without a pull.
+
     Raises:
         UsageError: a run in which a user's own algorithm broke the protocol.
     """
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
+    stalled: collections.Counter[str] = collections.Counter()
     make_room()
     with interruptible(), kept_programs(), compile_clock() as clock:
         groups = plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds])
@@ -79,7 +85,13 @@ def make_runs(
             batched, queue = jobs_of(plan, cells, [pending[place] for place in places], placement)
             for rows in run_jobs(batched, queue, placement, report):
                 refuse_faults(rows, cells, plan.layout.dimensions)
+                stalled.update(stalled_names(rows, cells))
                 take(gathering.add(cells, places, rows))
+    for name, runs in stalled.items():
+        warn(
+            f"{name}: {runs} runs made {MOST_IDLE:,} steps in a row without a pull and did not end, so they were "
+            f"truncated (status {STALLED}); does it ask for no pulls before it is done?"
+        )
     seconds = time.perf_counter() - began
     return Timing(max(seconds - clock.seconds, 1e-9), clock.seconds, done)
 

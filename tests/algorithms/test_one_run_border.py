@@ -93,7 +93,8 @@ def test_a_batch_that_takes_pulls_back_is_refused():
 
 def test_a_batch_without_a_pull_stalls():
     nothing = {"select": None, "request": lambda self, arms, key: arms.pulls * 0, "initial_pulls": 0}
-    runs = jb.simulate(rule(**nothing), PROBLEM, 3)
+    with pytest.warns(UserWarning, match="3 runs made 10,000 steps"):
+        runs = jb.simulate(rule(**nothing), PROBLEM, 3)
     assert (runs.status == 2).all()
 
 

@@ -247,7 +247,8 @@ class Idle:
 
 def test_a_run_without_pulls_ends_with_a_status_of_its_own():
     idle = own(Idle, every=10**9)()
-    ds = jb.simulate(idle, PROBLEM, seeds=3)
+    with pytest.warns(UserWarning, match=rf"^{type(idle).__name__}: 3 runs made 10,000 steps in a row without a pull"):
+        ds = jb.simulate(idle, PROBLEM, seeds=3)
     assert ds.status.values.tolist() == [2, 2, 2]
     assert ds.steps.values.tolist() == [MOST_IDLE] * 3
     alone = jb.run(idle, PROBLEM, KEY)
