@@ -204,7 +204,7 @@ def test_lower_bounds_are_those_of_the_law(name):
     expected = 0.8 * np.log(9) / best  # kl(0.1, 0.9)
     found = question_of(m=1).lower_bound(problem, 0.1)
     assert float(found.formula(*found.arguments)) == pytest.approx(expected, rel=1e-5)
-    ds = jb.simulate(jb.TrackAndStop(delta=jb.axis([0.1, 0.2])), problem, seeds=2)
+    ds = jb.simulate(jb.UniformGLR(delta=jb.axis([0.1, 0.2])), problem, seeds=2)
     shown = jb.with_theory(ds, "lower_bound")["lower_bound"]
     assert float(shown.sel(delta=0.1)) == pytest.approx(expected, rel=1e-5)
     several = question_of(m=2).lower_bound(BOTH[name], 0.1)
@@ -214,14 +214,14 @@ def test_lower_bounds_are_those_of_the_law(name):
 
 @one_each_time
 def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
-    few = ("ugape-c", "track-and-stop", "eb-tc")
+    few = ("ugape-c", "uniform-glr", "eb-tc")
     monkeypatch.setattr(candidates, "REGISTRY", {word: candidates.REGISTRY[word] for word in few})
     problem = getattr(jb, name)([5.0, 1.0])
     found = jb.compare(problem, delta=0.2, seeds=40)
     expected = float(theory.pulls_lower_bound(np.asarray([5.0, 1.0]), 0.2, family=name))
     assert found.lower_bound == pytest.approx(expected, rel=1e-5)
     rows = {row.label: row for row in found.fixed_confidence}
-    assert rows["track-and-stop"].proved
+    assert rows["uniform-glr"].proved
     assert rows["eb-tc"].algorithm.resolved(problem).family == name
     assert any("ugape-c (" in reason for reason in found.left_out)
 
@@ -230,9 +230,9 @@ def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
 def test_command_line_specifications_and_axes(name, capsys):
     parsed = parse_problem(f"{name}:3,2,1")
     np.testing.assert_array_equal(parsed.mean, MEANS)
-    assert main(["simulate", "track-and-stop", "--problem", f"{name}:9,1", "--set", "delta=0.2", "--seeds", "5"]) == 0
+    assert main(["simulate", "uniform-glr", "--problem", f"{name}:9,1", "--set", "delta=0.2", "--seeds", "5"]) == 0
     assert capsys.readouterr().out
-    algorithm = jb.TrackAndStop(delta=0.2)
+    algorithm = jb.UniformGLR(delta=0.2)
     family = getattr(jb, name)(jb.axis([[5.0, 1.0], [9.0, 1.0, 1.0]]))
     ds = jb.sweep(algorithm, family, seeds=20, max_pulls=10_000)
     alone = jb.simulate(algorithm, getattr(jb, name)([9.0, 1.0, 1.0]), seeds=20, max_pulls=10_000)
