@@ -7,10 +7,10 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.repeated_cells import without_repeated_axes
+from jaxbandits.report.run_statistics import QUANTILES
 from jaxbandits.report.summaries import (
     GROWING,
     LIMITED,
-    QUANTILES,
     check_runs,
     is_moments,
     is_summary,

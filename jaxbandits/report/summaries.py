@@ -3,7 +3,6 @@
 Intervals are two-sided. Means have Student's t interval, probabilities the exact one of Clopper and Pearson (1934).
 """
 
-import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -15,15 +14,14 @@ from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
+from jaxbandits.report.run_statistics import QUANTILES, Statistics, of_runs
 from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
-    "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "QUANTILES", "Reduced", "Statistics", "check_runs",
+    "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "Reduced", "check_runs",
     "is_moments", "is_summary", "metrics", "summary", "summary_of", "variables_of",
 ]  # fmt: skip
 
-#: Quantiles of every metric, by the ending of their variable's name.
-QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 #: The endings of the names of a metric's variables in a summary or in moments.
 ENDINGS = tuple(f"_{part}" for part in ("mean", "low", "high", "sd", "variance", "number", *QUANTILES))
 #: Variables that belong to no single metric, and the dimension that quantiles have while they are computed.
@@ -42,15 +40,6 @@ LIMITED = "pulls"
 PER_ARM = frozenset({"arm", "bandit"})
 #: The endings of the names of moments.
 _OF_MOMENTS = ("_mean", "_variance", "_number")
-
-
-class Statistics(NamedTuple):
-    """A metric over the runs of every cell that have it."""
-
-    number: xr.DataArray  # int64: how many have
-    mean: xr.DataArray  # with the metric's attributes
-    sd: xr.DataArray  # NaN from a single run
-    quantiles: dict[str, xr.DataArray]  # by the ending of their name
 
 
 class Reduced(NamedTuple):
@@ -102,7 +91,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     if missing := int((ds["pulls"].isnull().sum("seed") - left_out).sum()):  # Datasets with other seeds were joined
         raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: keep common seeds, join='inner'")
     reduced = Reduced(
-        statistics={name: _of_runs(ds[name], stopped if name == LIMITED else None) for name in metrics(ds)},
+        statistics={name: of_runs(ds[name], stopped if name == LIMITED else None) for name in metrics(ds)},
         runs=(runs := ds.sizes["seed"] - left_out),
         censored=stopped.sum("seed"),
         stalled=(status == STALLED).sum("seed"),
@@ -199,29 +188,6 @@ def metrics(ds: xr.Dataset) -> list[str]:
         for name, variable in ds.data_vars.items()
         if "seed" in variable.dims and not PER_ARM & set(variable.dims) and name not in FLAGS
     ]
-
-
-def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
-    """Reduce a metric over seeds, of the runs that have it.
-
-    Args:
-        values: of every run.
-        stopped: truncated runs that would have more than every run that ended: quantiles count them as the largest
-            value. None for a metric for which that is not known.
-    """
-    values = values.astype(np.float64)
-    there = values.notnull()
-    number = there.sum("seed")
-    mean = (values.where(there, 0).sum("seed") / number.where(number > 0)).assign_attrs(values.attrs)
-    squares = ((values - mean) ** 2).where(there, 0).sum("seed")
-    sd = (squares / (number - 1).where(number > 1)) ** 0.5  # unknown from a single run
-    if stopped is not None:
-        values = values.where(~stopped, values.max("seed"))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)  # no run returned an answer
-        quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
-    ends = {ending: quantiles.isel(quantile=place, drop=True) for place, ending in enumerate(QUANTILES)}
-    return Statistics(number, mean, sd, ends)
 
 
 def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray | None) -> dict[str, xr.DataArray]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.report.summaries import FLAGS, QUANTILES, Reduced, Statistics, summary_of
+from jaxbandits.report.run_statistics import QUANTILES, Statistics, between
+from jaxbandits.report.summaries import FLAGS, Reduced, summary_of
 from jaxbandits.storage.accumulators import Moments, Stream, rounded_values
 from jaxbandits.storage.layout import Layout, coordinates_of
 
@@ -104,6 +105,8 @@ def _quantiles(stream: Stream, name: str) -> dict[str, np.ndarray]:
     """Return quantiles of the counted values by linear interpolation between order statistics, as NumPy does."""
     _, keys, often = stream.counts(name)
     count = stream.moments[name].number
+    if not keys.size:  # no run has the metric
+        return {ending: np.full(count.size, np.nan) for ending in QUANTILES}
     values, ends = rounded_values(keys), np.cumsum(often)  # in order of place, then value
     start = np.append(0, np.cumsum(count))[:-1]
 
@@ -116,7 +119,5 @@ def _quantiles(stream: Stream, name: str) -> dict[str, np.ndarray]:
         rank = share * np.maximum(count - 1, 0)
         low, part = np.floor(rank).astype(np.int64), rank % 1
         lower, upper = order_statistic(low), order_statistic(np.minimum(low + 1, np.maximum(count - 1, 0)))
-        with np.errstate(invalid="ignore"):  # infinity minus infinity
-            between = np.where(lower == upper, lower, lower + part * (upper - lower))
-        found[ending] = np.where(count > 0, between, np.nan)
+        found[ending] = np.where(count > 0, between(lower, upper, part), np.nan)
     return found

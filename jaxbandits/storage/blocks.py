@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulators import Stream
 from jaxbandits.storage.layout import FinishedRuns, Layout
@@ -38,7 +39,7 @@ def block_of(runs: FinishedRuns, layout: Layout, keep: str) -> Block:
         return Block(about, arrays | stream.arrays())
     arrays |= {"cell": cell.astype(np.uint32), "seed": runs.seed.astype(np.uint32)}
     for name, values in runs.values.items():
-        arrays[f"value.{name}"] = np.packbits(values, axis=-1) if layout.variables[name].per_arm else values
+        arrays[f"value.{name}"] = np.packbits(values, axis=-1) if _is_mask(layout, name) else values
     return Block(about, arrays)
 
 
@@ -94,6 +95,11 @@ def _done(cells: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return np.column_stack([cells[ends[:, 0] >> np.uint64(33)], start, stop])
 
 
+def _is_mask(layout: Layout, name: str) -> bool:
+    """Return whether a variable has a truth value for each arm, which takes a bit of a block."""
+    return layout.variables[name].per_arm and bool(layout.variables[name].dtype == np.bool_)
+
+
 def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:
     """Return the layout of some cells."""
     return layout._replace(cells=tuple(layout.cells[i] for i in numbers))
@@ -125,9 +131,14 @@ def entered(
             if name not in found:
                 found[name] = blank(name)
             if layout.variables[name].per_arm:
-                bits = np.unpackbits(values[which], axis=-1, count=block.about["arms"]).astype(bool)
+                if _is_mask(layout, name):
+                    own = np.unpackbits(values[which], axis=-1, count=block.about["arms"]).astype(bool)
+                elif values.dtype == np.uint8:
+                    raise UsageError(f"an earlier version kept {name} of each arm as bits: write a new store")
+                else:
+                    own = values[which]
                 bandits, arms = min(block.about["bandits"], layout.bandits), min(block.about["arms"], layout.arms)
                 rows = found[name][:, :, :, :bandits, :arms]
-                rows[number[which], column[which]] = bits[:, :, :bandits, :arms]
+                rows[number[which], column[which]] = own[:, :, :bandits, :arms]
             else:
                 found[name][number[which], column[which]] = values[which]

@@ -154,6 +154,12 @@ def test_a_metric_of_ones_own_with_infinities(blocks):
     runs = sweep(**options)
     found = sweep(store="a.zarr", keep="moments", **blocks, **options).load()
     np.testing.assert_array_equal(found["strange_mean"], runs["strange"].mean("seed"))
+    expected = jb.summary(runs)
+    summary = sweep(store="b.zarr", keep="summary", **blocks, **options).load()
+    for part in ("mean", "low", "high", "sd"):
+        np.testing.assert_allclose(summary[f"strange_{part}"], expected[f"strange_{part}"], rtol=1e-12)
+    for part in ("q10", "q50", "q90"):
+        np.testing.assert_allclose(summary[f"strange_{part}"], expected[f"strange_{part}"], rtol=2**-13)
 
 
 def test_curves_have_moments_at_every_point(blocks):

@@ -1,0 +1,92 @@
+"""Metrics of each arm are kept as they are: whole numbers and fractions too, not only truth values."""
+
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.storage.block_files import block_names, read_block, write_block
+
+
+def pulls_of_each(problem, state, recommended):
+    return state.pulls
+
+
+def mean_of_each(problem, state, recommended):
+    return jnp.where(recommended, jnp.nan, state.mean)
+
+
+def is_pulled_often(problem, state, recommended):
+    return state.pulls > 20
+
+
+OWN = {"each": pulls_of_each, "means": mean_of_each, "often": is_pulled_often}
+
+
+def sweep(n=(3, 10), seeds=9, **options):
+    algorithm, problem = jb.UGapEc(epsilon=0.3, delta=0.1), jb.two_group(n=jb.axis(list(n)), k=1)
+    return jb.sweep(algorithm, problem, seeds, metrics=OWN, max_pulls=300, **options)
+
+
+def same(found, expected):
+    xr.testing.assert_identical(found.load().drop_attrs(), expected.drop_attrs())
+    for name in OWN:
+        assert found[name].dtype == expected[name].dtype
+
+
+@pytest.mark.parametrize("name", ["grid.zarr", "grid.nc"])
+def test_a_store_has_the_numbers_of_a_sweep_without_one(name, small_blocks):
+    """Also one that grew by seeds and by problems with more arms, and whose blocks were joined."""
+    whole = sweep()
+    assert whole["each"].max() > 1
+    sweep(n=[3], seeds=4, store=name)
+    same(sweep(store=name, lanes=2), whole)
+    jb.compact(name)
+    same(sweep(store=name), whole)
+
+
+def test_stores_are_merged_and_several_bandits_are_kept():
+    whole = sweep()
+    sweep(seeds=6, store="a.zarr")
+    sweep(seeds=5, first_seed=4, store="b.zarr")
+    same(jb.merge(["a.zarr", "b.zarr"], store="c.zarr"), whole)
+    arguments = jb.Uniform(budget=80), jb.gabillon(1), 4
+    several = jb.sweep(*arguments, metrics=OWN, store="several.zarr")
+    same(several, jb.sweep(*arguments, metrics=OWN))
+
+
+def test_numbers_that_an_earlier_version_kept_as_bits_are_refused():
+    sweep(store="grid.zarr")
+    blocks = Path("grid.zarr/blocks")
+    for name in block_names(blocks):
+        about, arrays = read_block(blocks / name)
+        arrays["value.each"] = np.packbits(arrays["value.each"], axis=-1)
+        (blocks / name).unlink()
+        write_block(blocks, about, arrays)
+    (blocks / "view.json").unlink()
+    with pytest.raises(jb.UsageError, match="an earlier version kept each of each arm as bits: write a new store"):
+        sweep(store="grid.zarr")
+
+
+@pytest.mark.parametrize("keep", ["summary", "moments"])
+def test_a_metric_that_no_run_has_is_nowhere_a_number(keep):
+    def nothing(problem, state, recommended):
+        return jnp.nan * state.mean[0]
+
+    def some(problem, state, recommended):
+        return jnp.where(problem.arms == 3, jnp.nan, state.mean[0])
+
+    arguments = jb.Uniform(budget=40), jb.two_group(n=jb.axis([3, 10]), k=1), 9
+    options = {"metrics": {"nothing": nothing, "some": some}}
+    expected = jb.summary(jb.sweep(*arguments, **options))
+    kept = jb.sweep(*arguments, **options, store="grid.zarr", keep=keep).load()
+    found = kept if keep == "summary" else jb.summary(kept)
+    for name in ("nothing_mean", "nothing_low", "nothing_sd", "some_mean", "some_sd"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
+    assert np.isnan(found["nothing_mean"]).all()
+    if keep == "summary":
+        np.testing.assert_allclose(found["some_q90"], expected["some_q90"], rtol=2**-13)
+        assert np.isnan(found["nothing_q50"]).all()
