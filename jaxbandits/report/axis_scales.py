@@ -93,7 +93,7 @@ def is_narrow(axes: Axes) -> bool:
 
 def tick_texts(axes: Axes, values: Sequence[object]) -> list[str]:
     """Return the texts of ticks at equal distances, on several lines where the axes are narrow."""
-    texts = [formatting.text(value) for value in values]
+    texts = formatting.texts(values)
     if not is_narrow(axes):
         return texts
     room = int(axes.bbox.width / axes.figure.dpi * 72 / (0.65 * font_size(11) * len(texts)))

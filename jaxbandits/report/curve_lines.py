@@ -45,7 +45,8 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
     middle, low, high = (known[n] for n in names)
     stopped, open_above = (lower_bounds(known, names[i]) for i in (0, 2))
     lines = values_of(known, hue)
-    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
+    texts = [None] if hue is None else formatting.texts(lines)
+    for i, (text, colour) in enumerate(zip(texts, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         values, bottom, top = (v.isel(at).values.astype(float) for v in (middle, low, high))
         if hue is not None and not np.isfinite(values).any():
@@ -59,7 +60,6 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         values = np.where(unseen, np.nan, values)
         # Nothing is known between lower bounds, unless they are one.
         inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1]) & marked.all()
-        text = None if line is None else formatting.text(line)
         look = looks.line_look(i, fine=fine)
         size = look["markersize"]
         shown = np.where(inner, np.nan, values)
@@ -96,8 +96,7 @@ def name_missing(axes: Axes, known: xr.Dataset, drawn: Drawn) -> None:
         return
     middle = known[parts(drawn.y, drawn.centre)[0]].transpose(drawn.hue, ...).values.astype(float)
     there = np.isfinite(middle).reshape(len(middle), -1).any(axis=1)
-    names = [
-        formatting.text(one) for one, is_there in zip(values_of(known, drawn.hue), there, strict=True) if not is_there
-    ]
+    texts = formatting.texts(values_of(known, drawn.hue))
+    names = [text for text, is_there in zip(texts, there, strict=True) if not is_there]
     if names:
         axes.plot([], [], linestyle="", label=f"no {looks.label(known, drawn.y)}: {', '.join(names)}")

@@ -2,20 +2,27 @@
 
 import math
 import textwrap
+from collections.abc import Sequence
 
 __all__ = [
     "at_least_fold",
     "count",
     "fold",
+    "full",
     "interval",
     "power",
     "probability",
     "rate",
     "short",
     "text",
+    "texts",
     "value",
     "wrap",
 ]
+
+
+#: Whole numbers below this are written in full where the number itself matters, and not its size.
+_WHOLE = 1e9
 
 
 def wrap(text: str, width: int, *, long_words: bool = True) -> str:
@@ -32,17 +39,22 @@ def wrap(text: str, width: int, *, long_words: bool = True) -> str:
     return together.replace("\u00a0=\u00a0", " = ")
 
 
-def value(x: float) -> str:
-    """Format three significant digits: `12,300`, `0.15`; whole numbers in full where they are short."""
+def value(x: float, whole_below: float = 1e6) -> str:
+    """Format three significant digits: `12,300`, `0.15`; whole numbers below a limit in full."""
     if not math.isfinite(x):
         return {math.inf: "∞", -math.inf: "−∞"}.get(x, "–")
-    if x == int(x) and abs(x) < 1e6:
+    if x == int(x) and abs(x) < whole_below:
         return f"{int(x):,}"
     if 1 <= abs(x) < 1e9:
         digits = 2 - math.floor(math.log10(abs(x)))
         rounded = round(x, digits)
         return f"{rounded:,.{max(digits, 0)}f}"
     return f"{x:.3g}"
+
+
+def full(x: float) -> str:
+    """Format a number that is known without an error: whole ones below 10^9 in full, six digits of others."""
+    return f"{x:,.6g}" if x % 1 else value(x, _WHOLE)
 
 
 def short(x: float) -> str:
@@ -99,5 +111,15 @@ def interval(low: float, high: float, of_probability: bool = False) -> str:
 
 
 def text(item: object) -> str:
-    """Format a coordinate's value: a number as `value` does, anything else with `str`."""
-    return value(item) if isinstance(item, int | float) and not isinstance(item, bool) else str(item)
+    """Format a coordinate's value: a number as `value` does, whole ones below 10^9 in full; others with `str`."""
+    return value(item, _WHOLE) if isinstance(item, int | float) and not isinstance(item, bool) else str(item)
+
+
+def texts(items: Sequence[object]) -> list[str]:
+    """Format the values of a coordinate as `text` does, with more digits where these alone distinguish them."""
+    found = [text(item) for item in items]
+    for digits in range(4, 18):
+        if len(set(found)) == len(set(items)):
+            break
+        found = [f"{x:.{digits}g}" if isinstance(x, float) and x % 1 > 0 else text(x) for x in items]
+    return found

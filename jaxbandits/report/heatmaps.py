@@ -101,7 +101,8 @@ def phase(
     )
     for name, axis in ((x, axes.xaxis), (y, axes.yaxis)):
         shown = values_of(known, name)
-        texts = [formatting.text(float(f"{v:.3g}") if dense and isinstance(v, float) else v) for v in shown]
+        rounded = [float(f"{v:.3g}") if isinstance(v, float) else v for v in shown]
+        texts = list(map(formatting.text, rounded)) if dense else formatting.texts(shown)
         every = -(-len(texts) // most_ticks) if dense else 1
         axis.set_ticks(np.arange(len(texts))[::every] + 0.5, texts[::every])
         axis.set_tick_params(length=0)

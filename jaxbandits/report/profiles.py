@@ -87,7 +87,7 @@ def profile(
     ends = np.asarray([1.0, max(1.05 * last, 1.1)])
     looks.set_scale(axes.xaxis, ends, bool(last >= _LOGARITHMIC), narrow=looks.is_narrow(axes))
     looks.set_scale(axes.yaxis, np.asarray([0.0, 0.5, 1.0]), False)
-    names = [formatting.text(one) for one in values_of(known, hue)]
+    names = formatting.texts(values_of(known, hue))
     drawn = np.flatnonzero(judged)
     for i, (row, colour) in enumerate(zip(drawn, looks.colours(names), strict=False)):
         steps = np.sort(ratios[row][np.isfinite(ratios[row])])

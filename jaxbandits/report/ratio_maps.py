@@ -89,7 +89,7 @@ def ratios(
     near = within_noise(ds, value, y, found.solves)
     several = 1 if panel is None else known.sizes[panel]
     picture, panels = looks.new_panels(several, least=_CELL * known.sizes[x], ax=ax, style=style, width=width)
-    rows, columns = ([formatting.text(one) for one in values_of(known, name)] for name in (y, x))
+    rows, columns = (formatting.texts(values_of(known, name)) for name in (y, x))
     cell = _cell(picture, panels, rows, columns, narrowed=ax is None)
     inside = found.ratio.values[np.isfinite(found.ratio.values) & found.solves.values]
     norm = LogNorm(1.0, min(max(float(inside.max(initial=1.0)), 1.5), _MOST))
@@ -203,7 +203,7 @@ def _said(known: xr.Dataset, found: Ratios, y: str, what: str) -> str:
     """Say which rule is the best where, and how far from it at most, of those that solve all cells."""
     ratio = found.ratio.where(found.solves, np.inf).transpose(y, ...).values.reshape(known.sizes[y], -1)
     worst = ratio.max(axis=1)
-    names = [formatting.text(one) for one in values_of(known, y)]
+    names = formatting.texts(values_of(known, y))
     if not np.isfinite(worst).any():
         most = int((ratio == 1).sum(axis=1).argmax())
         return f"{names[most]} has the smallest {what} in {(ratio[most] == 1).sum()} of {ratio.shape[1]} cells"

@@ -43,9 +43,10 @@ def rounded_cell(
     if not math.isfinite(centre):
         return Cell(formatting.value(centre), bold=bold)
     half = (high - low) / 2 if of_rate else centre - low
-    if not math.isfinite(half) or half == 0:
-        known = "0" if half == 0 and not at_least else ""
-        return Cell(formatting.value(centre), known, at_least=at_least, bold=bold)
+    if half == 0:  # all runs have this number
+        return Cell(formatting.full(centre), "" if at_least else "0", at_least=at_least, bold=bold)
+    if not math.isfinite(half):
+        return Cell(formatting.value(centre), at_least=at_least, bold=bold)
     size = math.floor(math.log10(max(abs(centre), half)))
     exponent = 0 if _SMALLEST < size <= _LARGEST or of_rate else size
     scale = 10.0**exponent

@@ -78,7 +78,8 @@ def distribution(
     looks.set_scale(axes.xaxis, everything, looks.spans_decades(everything))
     looks.set_scale(axes.yaxis, np.asarray([0.0, 0.5, 1.0]), False)
     lines, (thick, size) = values_of(flat, hue), (looks.line_look(0)[part] for part in ("linewidth", "markersize"))
-    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
+    texts = [None] if hue is None else formatting.texts(lines)
+    for i, (text, colour) in enumerate(zip(texts, looks.colours(lines), strict=True)):
         spent, cut = (array.isel({} if hue is None else {hue: i}).values for array in (flat[y], truncated))
         ended = runs - int(cut.sum())
         counts = np.unique(np.linspace(1, ended, min(ended, _MOST_STEPS)).round()).astype(int)
@@ -86,7 +87,6 @@ def distribution(
         if cut.any():
             counts, values = np.append(counts, ended), np.append(values, np.nanmax(spent))
             looks.draw_arrows(axes, values[-1:], [ended / runs], size, "→", color=colour, zorder=4, clip_on=False)
-        text = None if line is None else formatting.text(line)
         axes.step(values, counts / runs, where="post", color=colour, linewidth=thick, label=text)
         low, high = clopper_pearson(counts, runs)
         axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
@@ -150,12 +150,12 @@ def quantiles(
     axes.use_sticky_edges = False  # bars need room below on a logarithmic scale
     lines = values_of(known, hue)
     width = 0.7 / len(lines)
-    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
+    texts = [None] if hue is None else formatting.texts(lines)
+    for i, (text, colour) in enumerate(zip(texts, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         parts = {part: known[f"{y}_{part}"].isel(at).values for part in ("q10", "q50", "q90", "mean")}
         cut = cut_mean.isel(at).values
         centre = np.arange(known.sizes[x]) + (i - (len(lines) - 1) / 2) * width
-        text = None if line is None else formatting.text(line)
         axes.bar(centre, parts["q90"] - parts["q10"], 0.85 * width, parts["q10"], color=colour, alpha=0.45, label=text)
         axes.hlines(
             parts["q50"],

@@ -87,7 +87,7 @@ def table(
     if format not in (*FORMATS, FRAME):
         raise unknown_name("format", format, [*FORMATS, FRAME])
     study = _studied(ds, rows, columns, value, level, best)
-    return _frame(study) if format == FRAME else FORMATS[format](_laid_out(study))
+    return _frame(study) if format == FRAME else FORMATS[format](_laid_out(study, exact=format == "csv"))
 
 
 def _studied(ds: Any, rows: Any, columns: Any, value: Any, level: float, best: str | None) -> _Study:
@@ -149,17 +149,21 @@ def _places(study: _Study, names: list[str]) -> list[dict[str, int]]:
     return [dict(zip(names, place, strict=True)) for place in itertools.product(*sizes)]
 
 
-def _laid_out(study: _Study) -> TextTable:
+def _laid_out(study: _Study, *, exact: bool) -> TextTable:
+    """Return the cells as texts; `exact` labels are for programs, which read them back."""
     known = study.known
+    texts = {
+        name: [str(one) for one in values_of(known, name)] if exact else formatting.texts(values_of(known, name))
+        for name in (*study.rows, *study.columns)
+    }
     several = len(study.values) > 1 or not study.columns
 
     def headings(place: dict[str, int], value: str) -> list[str]:
-        labels = [values_of(known, name)[at] for name, at in place.items()]
-        texts = [
-            one if isinstance(one, str) else f"{name} = {formatting.text(one)}"
-            for name, one in zip(place, labels, strict=True)
+        words = [
+            texts[name][at] if isinstance(values_of(known, name)[at], str) else f"{name} = {texts[name][at]}"
+            for name, at in place.items()
         ]
-        return [*texts, _titled(study, value)] if several else texts
+        return [*words, _titled(study, value)] if several else words
 
     names = [*study.rows, *study.columns]
     numbers_of = {
@@ -169,7 +173,7 @@ def _laid_out(study: _Study) -> TextTable:
     columns = [(place, value) for place in _places(study, study.columns) for value in study.values]
     rows = []
     for row in _places(study, study.rows):
-        labels = [formatting.text(values_of(known, name)[at]) for name, at in row.items()]
+        labels = [texts[name][at] for name, at in row.items()]
         cells = []
         for place, value in columns:
             at = (*row.values(), *place.values())

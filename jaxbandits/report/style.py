@@ -174,10 +174,11 @@ def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None
     inches = axes.bbox.width / axes.figure.dpi if inches is None else inches
     room = max(12, int(inches * 72 / (0.6 * FontProperties(size=size).get_size_in_points())))
     values = values_of(ds, name)
-    said = formatting.text(values[place])
+    texts = formatting.texts(values)
+    said = texts[place]
     if name not in _SPEAK_FOR_THEMSELVES:
         long, letter = label(ds, name), symbol(ds, name)
-        fits = all(len(f"{long} = {formatting.text(value)}") <= room for value in values)
+        fits = all(len(f"{long} = {text}") <= room for text in texts)
         if fits or (letter == name and isinstance(values[place], int | float)):
             said = f"{long} = {said}"
         elif letter != name:

@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.mathtext import MathTextParser
 
 import jaxbandits as jb
+from jaxbandits.report import formatting
 from jaxbandits.report.rounded_cells import Cell, rounded_cell
 from jaxbandits.report.table_formats import plain
 
@@ -40,6 +41,8 @@ def study(make):
         ((12.0, 12 - 0.0996, 12 + 0.0996), "12.00 ± 0.10"),  # rounded up to one more digit
         ((99.96, 99.0, 100.92), "99.96 ± 0.96"),
         ((7.0, 7.0, 7.0), "7 ± 0"),
+        ((1234567.0, 1234567.0, 1234567.0), "1,234,567 ± 0"),
+        ((123.4, 123.4, 123.4), "123.4 ± 0"),
         ((3.25, np.nan, np.nan), "3.25"),
         ((np.nan, np.nan, np.nan), "–"),
         ((1.2345e12, 1.2e12, 1.269e12), "(1.234 ± 0.035)×10^12"),
@@ -57,6 +60,7 @@ def test_rates_and_bounds():
     assert plain(rounded_cell(0.0, 0.0, 0.0183, of_rate=True)) == "0.0000 [0.0000, 0.0183]"
     assert plain(rounded_cell(5962.4, 5811.3, np.inf, at_least=True)) == "≥ 5,960"
     assert plain(rounded_cell(5000.0, 5000.0, np.inf, at_least=True)) == "≥ 5,000"
+    assert plain(rounded_cell(1236000.0, 1236000.0, np.inf, at_least=True)) == "≥ 1,236,000"
     assert rounded_cell(1.0, 0.5, 1.5, bold=True) == Cell("1.00", "0.50", bold=True)
 
 
@@ -238,6 +242,31 @@ def test_csv_is_quoted(study):
     assert {len(row) for row in rows} == {3}
     assert rows[1][0] == NASTY
     assert rows[3][0] == "a,b"
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([1234567, 1234999], ["1,234,567", "1,234,999"]),
+        ([0.12341, 0.12342], ["0.12341", "0.12342"]),
+        ([0.15848931924611134, 0.01], ["0.158", "0.01"]),
+        ([1e-9, np.inf], ["1e-09", "∞"]),
+        ([True, False], ["True", "False"]),
+    ],
+)
+def test_labels_are_distinguished_and_whole_ones_are_in_full(values, texts):
+    """For programs they are as given."""
+    assert formatting.texts(values) == texts
+    ds = xr.Dataset({"pulls": (("x", "seed"), [[3, 4, 5], [6, 7, 8]])}, {"x": values})
+    assert [row[2:-1].split(" | ")[0].strip() for row in jb.table(ds).splitlines()[2:4]] == texts
+    heading = jb.table(ds, columns="x").splitlines()[0].strip("| ").split(" | ")
+    assert [cell.strip() for cell in heading] == [f"x = {text}" for text in texts]
+    rows = list(csv.reader(io.StringIO(jb.table(ds, format="csv"))))
+    assert [row[0] for row in rows[1:]] == [str(value) for value in values]
+    across = next(csv.reader(io.StringIO(jb.table(ds, columns="x", format="csv"))))
+    assert across == [f"x = {value}" for value in values]
+    picture = jb.plot.distribution(ds, hue="x", title="")
+    assert [text.get_text() for text in picture.axes[0].get_legend().get_texts()] == texts
 
 
 def test_a_frame_has_numbers_that_are_not_rounded(study):

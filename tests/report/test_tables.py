@@ -1,5 +1,7 @@
 """Summaries: exact numbers on small Datasets, and what must never be averaged silently."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -124,6 +126,33 @@ def test_one_run_has_no_interval():
     known = summary(small().isel(seed=[0]))
     assert np.isnan(known["pulls_low"]).all()
     assert np.isfinite(known["pulls_mean"]).all()
+
+
+@pytest.mark.parametrize("cost", [0.1, 123.4, 17.35])
+def test_equal_values_have_their_mean_and_no_spread(cost):
+    """A sum of three or six equal numbers is rounded, and its third or sixth part may be another number."""
+    for runs in (3, 6, 10, 1000):
+        shape = ("n", "seed"), np.full((2, runs), cost)
+        known = summary(xr.Dataset({"pulls": shape, "cost": shape}, {"seed": np.arange(runs)}))
+        for part in ("mean", "low", "high", "q50"):
+            assert (known[f"cost_{part}"] == cost).all()
+        assert (known["cost_sd"] == 0).all()
+        assert f"| {cost} ± 0 |" in jb.table(known.isel(n=[0]), value="cost")
+
+
+def test_infinite_values_have_an_infinite_mean_and_quantiles_in_order():
+    values = np.array([[1.0, 2.0, 3.0, np.inf], [np.inf] * 4, [-np.inf, 1.0, 2.0, np.nan], [-np.inf, 0.0, 0.0, np.inf]])
+    own = xr.Dataset({"pulls": (("n", "seed"), np.full((4, 4), 5)), "own": (("n", "seed"), values)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known = summary(own)
+    inf, nan = np.inf, np.nan
+    np.testing.assert_array_equal(known["own_mean"], [inf, inf, -inf, nan])
+    for part in ("sd", "low", "high"):
+        assert np.isnan(known[f"own_{part}"]).all()
+    np.testing.assert_allclose(known["own_q10"], [1.3, inf, -inf, -inf])
+    np.testing.assert_allclose(known["own_q50"], [2.5, inf, 1.0, 0.0])
+    np.testing.assert_allclose(known["own_q90"], [inf, inf, 1.8, inf])
 
 
 def test_variables_without_seeds_are_kept():
