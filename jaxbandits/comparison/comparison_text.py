@@ -107,7 +107,7 @@ def _pulls(row: Row) -> tuple[str, str]:
 
 
 def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]:
-    heuristic = "" if row.proved else "heuristic: no proof of delta"
+    heuristic = "" if row.proved or "delta" not in vars(row.algorithm) else "heuristic: no proof of delta"
     if heuristic and row.algorithm.proved:
         heuristic = "no proof without replacement"
     notes = [row.theorem, heuristic, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]

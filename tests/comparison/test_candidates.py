@@ -410,6 +410,7 @@ def test_a_budget_needs_no_delta(capsys):
     out = capsys.readouterr().out
     assert out.startswith("With 60 pulls to spend, use ")
     assert "Fixed confidence" not in out
+    assert "no proof" not in out
     assert main(["compare", "--means", "0.7,0.5,0.4"]) == 2
     assert "compare needs --delta, for algorithms that stop when sure, or --budget" in capsys.readouterr().err
 
