@@ -45,8 +45,11 @@ def draw_counts(key: jax.Array, draws: jax.Array, chances: Sequence[jax.Array]) 
     tails = _tails(chances)
     counts = []
     for number, chance in enumerate(chances[:-1]):
-        share = jnp.where(tails[number + 1] > 0, no_fma(chance * (1 / tails[number])), 1)
-        counts.append(binomial(batch_key(key, jnp.uint32(number)), draws, fast_min(share, jnp.float32(1))))
+        beyond, whole = tails[number + 1], 1 / tails[number]
+        share = jnp.where(beyond > 0, fast_min(no_fma(chance * whole), jnp.float32(1)), 1)
+        # 1 - share has lost the digits of rare later outcomes.
+        rest = jnp.where(beyond > 0, no_fma(beyond * whole), 0)
+        counts.append(binomial(batch_key(key, jnp.uint32(number)), draws, share, rest))
         draws = draws - counts[-1]
     return [*counts, draws]
 

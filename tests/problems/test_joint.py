@@ -55,6 +55,13 @@ def test_one_click_pays_one_arm_of_a_thousand_at_most():
     np.testing.assert_array_equal(certain.sum(0), 100)
 
 
+def test_a_rare_arm_pays_beside_a_common_one():
+    """The common one's share of what both are paid is 1 in float32, and the rare one was never paid."""
+    pulls, rare = 2 * 10**9, 2.0**-27
+    found = drawn(jb.one_click([0.5, rare]), [pulls, pulls])[1].sum()
+    assert stats.poisson(len(KEYS) * pulls * rare).cdf([found - 1, found]) == pytest.approx(0.5, abs=0.5 - FALSE_ALARM)
+
+
 def test_blocks_pay_together():
     """X_i = [U < w_i]: nested counts, and the covariances of nested events; the last block is smaller."""
     weights, pulls = np.asarray([0.6, 0.6, 0.3, 0.5, 0.2, 0.0, 0.4]), 40

@@ -56,6 +56,15 @@ def test_sums_of_values_have_the_law_of_the_sum():
         assert p_value(sums, law) > LEVEL
 
 
+@pytest.mark.parametrize("rare", [3e-8, 1e-7])
+def test_a_rare_last_value_comes_in_sums_as_often_as_it_should(rare):
+    """1 - rare as a float32 is 1 - 6e-8 and 1 - 1.2e-7: sums by that share had 2 and 1.2 times as many."""
+    law = stats.binom(10**8, float(np.float32(rare))).pmf(np.arange(50))
+    for values, chances in (([0, 1], [1 - rare, rare]), ([0, 0, 1], [0.5, 0.5 - rare, rare])):
+        for sums in drawn(jb.categorical(values, [chances, chances]), 10**8):
+            assert p_value(sums, law) > LEVEL
+
+
 @pytest.mark.parametrize("count", [0, 9])
 def test_counts_have_the_negative_binomial_law(count):
     number = max(count, 1)

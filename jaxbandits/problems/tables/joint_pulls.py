@@ -94,10 +94,10 @@ class OneClick(_Joint):
         def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
             """Split one level; arrays have one size at all levels, so that one program suffices."""
             size = jnp.left_shift(1, doubled)
-            whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (size, 2 * size))
+            whole, first, rest = (lax.dynamic_slice_in_dim(sets, n * size, half) for n in (1, 2, 3))
             parents = jnp.where(arms.index(half, count.shape) < size, drawn[:half], 0)
-            share = fast_min(first / fast_max(whole, jnp.float32(1e-37)), 1)
-            left = binomial(batch_key(key, depth - 1 - doubled), parents, share)
+            shares = [fast_min(x / fast_max(whole, jnp.float32(1e-37)), 1) for x in (first, rest)]
+            left = binomial(batch_key(key, depth - 1 - doubled), parents, *shares)
             drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
             return lax.dynamic_update_slice_in_dim(drawn, parents - left, size, 0)
 
