@@ -100,7 +100,6 @@ EXCEPTIONS = {
     ("problems/instances/paper_instances.py", "random_uniform", "jax.random.uniform"): HOST,
     ("problems/instances/karnin_instances.py", "karnin", PRODUCT): HOST,
     ("problems/distributions/log_normal_and_weibull.py", "mean", "exp"): HOST,
-    ("problems/distributions/log_normal_and_weibull.py", "variance", "exp"): HOST,
     ("problems/distributions/log_normal_and_weibull.py", "variance", "expm1"): HOST,
     ("problems/distributions/log_normal_and_weibull.py", "_moment", PRODUCT): HOST,
     ("problems/distributions/power_tailed.py", "_pieces", PRODUCT): HOST,

@@ -99,6 +99,15 @@ def test_variances():
     np.testing.assert_allclose(jb.weibull([1.0, 2.0], 1.0).variance, [1, 4], rtol=1e-5)
 
 
+def test_variances_of_weibull_rewards_of_any_shape():
+    """By mpmath; those of large shapes, as a difference of float32 numbers, were 0 or below."""
+    shapes = np.float32([0.3, 2.0, 9.9, 10.1, 30.0, 1000.0, 1e5])
+    with mpmath.workdps(50):
+        first, second = ([mpmath.gamma(1 + n / mpmath.mpf(float(shape))) for shape in shapes] for n in (1, 2))
+        exact = [float(4 * (two - one**2)) for one, two in zip(first, second, strict=True)]
+    np.testing.assert_allclose(jb.weibull([2.0] * 7, shapes).variance, exact, rtol=2e-5)
+
+
 @pytest.mark.parametrize("make", [lambda: jb.pareto([1.0, 1.0], 1.2), lambda: jb.student_t([0.0, 0.0], 1.2)])
 def test_tails_carry_what_they_should(make):
     """Truncated first moments at index 1.2: a uniform that stops at 2^-24 would lose the last of these altogether."""
