@@ -68,10 +68,10 @@ class Estimates(SessionState):
     def confidence(self) -> float:
         """Return the confidence in the recommendation, in [0, 1]: that it is right within the algorithm's tolerance.
 
-        It is 1 - delta for the smallest delta at which `intervals(delta)` puts each recommended arm above all others,
-        up to epsilon. This holds at all times: a wrong recommendation ever has a confidence of 1 - delta with
-        probability delta at most. After the end it is at least the 1 - delta of an algorithm with a proof, unless arms
-        came or went.
+        It is 1 - delta for the smallest delta at which `intervals(delta)` puts each recommended arm above all others
+        that are there, up to epsilon. This holds at all times: a wrong recommendation ever has a confidence of
+        1 - delta with probability delta at most. After the end it is at least the 1 - delta of an algorithm with a
+        proof, unless arms came or went.
 
         Raises:
             UsageError: the algorithm has another criterion than the largest means.
@@ -84,10 +84,11 @@ class Estimates(SessionState):
         same = self._first_arms == self._arms == len(self._present)  # or else its proof is for other arms
         least = 1 - (self._own_delta or 1.0) if self.done and same and self._algorithm.proved else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
+        others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]
 
         def parted(level: float) -> bool:
             ends = self._intervals(level)
-            return bool(np.min(ends[mask, 0]) >= np.max(ends[~mask, 1], initial=-np.inf) - epsilon)
+            return bool(np.min(ends[mask, 0]) >= np.max(ends[others, 1], initial=-np.inf) - epsilon)
 
         low, high = float(np.log(self._arms)), _FAR
         if not parted(low):
@@ -143,9 +144,9 @@ class Estimates(SessionState):
         moment = self._run.moment
         if self._algorithm.takes_costs:
             raise UsageError("expected_pulls cannot be simulated where pulls have costs: these are not known")
-        if moment is None or not self.pulls.all():
+        if moment is None or self._joining or not self.pulls[self._present].all():
             raise UsageError("expected_pulls needs a reward of each arm: tell the first pulls")
-        problem = estimated_problem(self.means, self._reward_range, self._bounded)
+        problem = estimated_problem(self.means[self._present], self._reward_range, self._bounded)
         found = simulate_rest(self._run.runs, moment.state, problem, self._key, seeds=seeds, most=most)
         waiting = self._run.waiting  # told, and not seen by the rule
         mean, low, high = (max(number - waiting, 0.0) for number in found[:3])

@@ -103,6 +103,42 @@ def test_the_first_pull_of_an_added_arm_may_be_forgotten_and_the_arm_withdrawn()
     assert session.pulls.tolist()[3] == 1
 
 
+def test_an_arm_that_was_withdrawn_is_no_rival():
+    """Its interval overlaps that of the best arm that is left, for good."""
+    prior = {"pulls": [150, 150, 150], "means": [0.6, 0.58, 0.1]}
+    session = jb.AskTell(jb.EBTCI(delta=0.01), arms=3, prior=prior)
+    session.withdraw(0)
+    assert session.recommendation.tolist() == [False, True, False]
+    assert session.confidence > 0.98
+    ends = session.intervals(1 - session.confidence)
+    np.testing.assert_allclose(ends[1, 0], ends[2, 1], atol=1e-4)
+
+
+def test_nothing_is_known_of_an_arm_that_was_added():
+    prior = {"pulls": [150, 150, 150], "means": [0.6, 0.1, 0.58]}
+    session = jb.AskTell(jb.UGapEc(epsilon=0.0, delta=0.01), arms=3, prior=prior)
+    session.withdraw(2)
+    assert session.confidence > 0.98
+    session.add_arm()
+    assert session.confidence == 0
+
+
+def test_expected_pulls_are_those_of_the_arms_that_are_there():
+    prior = {"pulls": [30, 30, 30, 30], "means": [0.5, 0.55, 0.1, 0.52]}
+    session = jb.AskTell(jb.EBTCI(delta=0.05), arms=4, prior=prior)
+    assert session.expected_pulls(seeds=20).mean > 1000
+    session.withdraw(0)
+    session.add_arm()
+    session.withdraw(3)
+    with pytest.raises(jb.UsageError, match="needs a reward of each arm"):
+        session.expected_pulls()
+    session.withdraw(4)  # 0.55 and 0.1 are left
+    alone = jb.AskTell(jb.EBTCI(delta=0.05), arms=2, prior={"pulls": [30, 30], "means": [0.55, 0.1]})
+    one, other = (each.expected_pulls(seeds=2000) for each in (session, alone))
+    assert one.mean < 120
+    assert abs(one.mean - other.mean) < 7  # more than six standard errors
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
