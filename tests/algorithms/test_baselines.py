@@ -315,3 +315,18 @@ def test_live_sessions(algorithm):
 def test_bad_input(make, message):
     with pytest.raises(jb.UsageError, match=message):
         make()
+
+
+def test_stages_keep_the_digits_of_rewards_far_from_0():
+    """Sums of a stage were differences of sums of 10^8: the first rewards of a stage counted as 8 more or less."""
+    for rule, means, sd in (
+        (jb.SHAdaVar(budget=30_000), [0.5, 0.4, 0.3, 0.2, 0.0], [0.5, 1.0, 1.5, 2.0, 3.0]),
+        (jb.FC2FB(budget=10_000), [0.1, 0.0], 1.0),
+    ):
+        each = {"each": lambda problem, state, answer: state.pulls}
+        near, far = (
+            jb.simulate(rule, jb.gaussian(np.asarray(means) + place, sd), seeds=50, metrics=each) for place in (0, 1e5)
+        )
+        assert near.correct.all()
+        assert far.correct.all()
+        np.testing.assert_allclose(far.each.mean("seed"), near.each.mean("seed"), rtol=0.01)

@@ -17,6 +17,7 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
+from jaxbandits.arrays.compensated_sums import Sums, sums_of
 from jaxbandits.arrays.probabilities import LogProbability
 from jaxbandits.arrays.static_int import StaticInt
 
@@ -26,7 +27,7 @@ __all__ = ["FC2FB"]
 class _State(NamedTuple):
     stage: jax.Array  # int32 (): r, from 1 on; R + 1 after the last one
     pulls: jax.Array  # int32 (K,), before the stage
-    total: jax.Array  # int32 or float32 (K,): sums of rewards before the stage
+    total: Sums  # (K,): sums of the stage's rewards; a difference of all sums would lose the digits of the first ones
     stopped: jax.Array  # bool (): the rule has stopped in this stage
     following: jax.Array  # int32 (): the arm to pull next
 
@@ -70,14 +71,13 @@ class FC2FB(Rule):
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the first stage, which has the first pulls already."""
-        nothing, zero = jnp.zeros_like(arms.pulls), jnp.int32(0)
-        first = _State(jnp.int32(1), nothing, jnp.zeros_like(arms.total), arms.time < 0, zero)
+        first = _State(jnp.int32(1), jnp.zeros_like(arms.pulls), sums_of(arms.total), arms.time < 0, jnp.int32(0))
         return self._following(first, arms, key)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
         """Return the stage, or the next one, after a reward."""
-        del arm
-        return self._following(state, arms, reward)
+        total = state.total.plus(jnp.where(jnp.arange(len(arms)) == arm, reward, 0))
+        return self._following(state._replace(total=total), arms, reward)
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm that was decided on."""
@@ -106,7 +106,8 @@ class FC2FB(Rule):
         all_pulled = fresh.pulls[fewest] > 0
         stopped = rule.done(own, fresh) & all_pulled
         over = ~stopped & (fresh.time >= jnp.int32(self.budget) // self._stages(arms))
-        pulls, total = jnp.where(over, arms.pulls, state.pulls), jnp.where(over, arms.total, state.total)
+        pulls = jnp.where(over, arms.pulls, state.pulls)
+        total = jax.tree.map(lambda x: jnp.where(over, jnp.zeros_like(x), x), state.total)
         following = jnp.where(all_pulled, rule.select(own, fresh, key), fewest)  # each arm once in each stage first
         return _State(state.stage + over, pulls, total, stopped, jnp.where(over, 0, following))
 
@@ -121,7 +122,7 @@ class FC2FB(Rule):
 
 def _since(state: _State, arms: Arms) -> Arms:
     """Return the observations of a stage."""
-    pulls, total = arms.pulls - state.pulls, arms.total - state.total
+    pulls, total = arms.pulls - state.pulls, state.total.high
     divisor = jnp.maximum(pulls, 1)
     return dataclasses.replace(
         arms, pulls=pulls, total=total, mean=total / divisor, inverse_root=jnp.sqrt(1 / divisor), time=jnp.sum(pulls),

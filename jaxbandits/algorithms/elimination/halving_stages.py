@@ -15,19 +15,21 @@ from jax import lax
 from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays.compensated_sums import CompensatedSum, Sums, sums_of
 from jaxbandits.errors import UsageError
 
 __all__ = ["HalvingStages", "Stage", "check_first_phase", "stages_of"]
 
 
 class Stage(NamedTuple):
-    """A stage, with what was known of each arm at its beginning."""
+    """A stage, with the sums of its own rewards: differences of all sums would lose the digits of its first ones."""
 
     alive: jax.Array  # bool (K,): the arms that are pulled
     end: jax.Array  # int32 (): the number of pulls, of all arms, at its end
-    pulls: jax.Array  # int32 (K,)
-    total: jax.Array  # int32 or float32 (K,): sums of rewards
-    squares: jax.Array | None  # float32 (K,): squared deviations; None where they are not kept
+    pulls: jax.Array  # int32 (K,): of each arm at its beginning
+    number: jax.Array  # int32 (K,): its rewards
+    total: Sums  # (K,): their sums
+    squares: CompensatedSum | None  # (K,): their squared deviations; None where they are not kept
     budget: jax.Array  # int32 (): the pulls of all stages of this halving
     answer: jax.Array  # int32 (): the arm that the last completed halving returned; -1 before
 
@@ -66,15 +68,19 @@ class HalvingStages(Rule):
         """Return the first stage, which has the first pulls already."""
         del key
         budget, alive = self.first_budget(arms), arms.pulls > 0
-        nothing, none = jnp.zeros_like(arms.pulls), jnp.zeros_like(arms.total)
-        squares = None if arms.squares is None else jnp.zeros_like(arms.squares)
-        first = Stage(alive, jnp.int32(0), nothing, none, squares, budget, jnp.int32(-1))
+        squares = None if arms.squares is None else CompensatedSum.of(arms.squares)
+        total = sums_of(arms.total)
+        first = Stage(alive, jnp.int32(0), 0 * arms.pulls, arms.pulls, total, squares, budget, jnp.int32(-1))
         return self._following(first._replace(end=self.length(budget, alive, arms)), arms)
 
     def update(self, stage: Stage, arms: Arms, arm: jax.Array, reward: jax.Array) -> Stage:
-        """Return the stage, or the next one after its last pull."""
-        del arm, reward
-        return self._following(stage, arms)
+        """Return the stage with one more reward, or the next one after its last pull."""
+        here = jnp.arange(len(arms)) == arm
+        now = stage._replace(number=stage.number + here, total=stage.total.plus(jnp.where(here, reward, 0)))
+        if stage.squares is not None:  # Welford (1962)
+            apart = (reward - self.means(stage)) * (reward - self.means(now))
+            now = now._replace(squares=stage.squares.plus(jnp.where(here, apart, 0.0)))
+        return self._following(now, arms)
 
     def _following(self, stage: Stage, arms: Arms) -> Stage:
         over = arms.time >= stage.end
@@ -83,13 +89,14 @@ class HalvingStages(Rule):
     def halved(self, stage: Stage, arms: Arms) -> Stage:
         """Return the stage of the ceil(n / 2) of n arms with the largest means."""
         left = jnp.sum(stage.alive)
-        alive = are_largest(self.means(stage, arms), (left + 1) // 2, stage.alive)
+        alive = are_largest(self.means(stage), (left + 1) // 2, stage.alive)
         end = arms.time + self.length(stage.budget, alive, arms)
-        return stage._replace(alive=alive, end=end, pulls=arms.pulls, total=arms.total, squares=arms.squares)
+        number, total, squares = jax.tree.map(jnp.zeros_like, (stage.number, stage.total, stage.squares))
+        return stage._replace(alive=alive, end=end, pulls=arms.pulls, number=number, total=total, squares=squares)
 
-    def means(self, stage: Stage, arms: Arms) -> jax.Array:
+    def means(self, stage: Stage) -> jax.Array:
         """Return the mean of the stage's rewards of each arm, float32 `(K,)`; 0 without any."""
-        return (arms.total - stage.total) / jnp.maximum(arms.pulls - stage.pulls, 1)
+        return stage.total.high / jnp.maximum(stage.number, 1)
 
     def select(self, stage: Stage, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm of the stage that is to be pulled most."""
@@ -103,7 +110,8 @@ class HalvingStages(Rule):
 
     def recommend(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return the arm that is left; before that the one with the largest mean in the stage."""
-        return jnp.argmax(jnp.where(stage.alive, self.means(stage, arms), -jnp.inf))
+        del arms
+        return jnp.argmax(jnp.where(stage.alive, self.means(stage), -jnp.inf))
 
 
 def stages_of(arms: Arms) -> jax.Array:

@@ -43,21 +43,11 @@ class SHAdaVar(HalvingStages):
 
     def wanted(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return U / N; arms with few pulls in the stage come first, the arm pulled least before the others."""
+        assert stage.squares is not None
         pulls, log_level = (arms.pulls - stage.pulls).astype(jnp.float32), -jnp.log(self.level)
         room = 1 - 2 * jnp.sqrt(log_level / jnp.maximum(pulls - 1, 1))
-        upper = self._squares(stage, arms, pulls) / jnp.maximum(pulls - 1, 1) / jnp.where(room > 0, room, 1)
+        variance = jnp.maximum(stage.squares.high, 0) / jnp.maximum(stage.number - 1, 1)
+        upper = variance / jnp.where(room > 0, room, 1)
         enough = pulls > 4 * log_level + 1
         fewest = jnp.min(jnp.where(stage.alive, pulls, jnp.inf))
         return jnp.where(enough, upper / jnp.maximum(pulls, 1), jnp.where(pulls > fewest, -jnp.inf, jnp.inf))
-
-    def _squares(self, stage: Stage, arms: Arms, pulls: jax.Array) -> jax.Array:
-        """Return the squared deviations from the stage's means: those of all rewards, less what the stage found.
-
-        The squares of two samples together are the sum of theirs and d^2 n m / (n + m), d the distance of their means
-        (Chan, Golub, LeVeque 1983).
-        """
-        assert arms.squares is not None
-        assert stage.squares is not None
-        apart = self.means(stage, arms) - stage.total / jnp.maximum(stage.pulls, 1)
-        between = apart * apart * (pulls * (stage.pulls / arms.pulls))
-        return jnp.maximum(arms.squares - stage.squares - between, 0)
