@@ -1,7 +1,6 @@
 """Conversion of the text of a command line or a file to values; every fault becomes one `UsageError`."""
 
 import contextlib
-import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.io.toml_files import read_toml
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems import Problem, with_costs
+from jaxbandits.report.dimensions import nearest
 from jaxbandits.sweeps import spec
 from jaxbandits.sweeps.options import run_options
 from jaxbandits.sweeps.plan import Plan, make_plan
@@ -82,14 +82,12 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
             raise unknown_name("dimension", name, dimensions)
         values = dataset[name].to_numpy().tolist()
         wanted = value_of(text)
-        matches = [
-            math.isclose(wanted, value, rel_tol=1e-6) if is_number(wanted) and is_number(value) else text == str(value)
-            for value in values
-        ]
-        if True not in matches:
+        same = [place for place, value in enumerate(values) if text == str(value) or wanted is value]
+        place = same[0] if same else nearest(wanted, values) if is_number(wanted) else None
+        if place is None:
             shown = ", ".join(map(str, values[:12])) + (", …" if len(values) > 12 else "")
             raise UsageError(f"there is no {name}={text}: the values of {name} are {shown}")
-        at[name] = matches.index(True)
+        at[name] = place
     return dataset.isel(at)
 
 

@@ -1,10 +1,13 @@
 """The choice of a dimension for each place in a picture, and the errors where it is ambiguous."""
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.repeated_cells import without_repeated_axes
 from jaxbandits.report.run_statistics import QUANTILES
@@ -25,6 +28,7 @@ __all__ = [
     "laid_out",
     "lower_bounds",
     "metric",
+    "nearest",
     "numeric",
     "parts",
     "summarised",
@@ -205,6 +209,12 @@ def values_of(ds: xr.Dataset, name: str | None) -> Sequence[object]:
     if name is None:
         return [None]
     return ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
+
+
+def nearest(wanted: float, values: Sequence[Any]) -> int | None:
+    """Return where a number is among values, up to rounding, as of 0.1 in float32; None if it is not there."""
+    near = [i for i, one in enumerate(values) if is_number(one) and math.isclose(one, wanted, rel_tol=1e-6)]
+    return min(near, key=lambda i: abs(values[i] - wanted), default=None)
 
 
 def numeric(ds: xr.Dataset, name: str) -> bool:

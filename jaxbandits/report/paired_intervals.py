@@ -55,17 +55,21 @@ def moments(first: Array, second: Array) -> Moments:
     number = there.sum(-1)
     some, freedom = np.where(number > 0, number, np.nan), np.where(number > 1, number - 1, np.nan)
     first_mean, second_mean = (np.where(there, values, 0).sum(-1) / some for values in (first, second))
-    a, b = (np.where(there, v - m[..., None], 0) for v, m in ((first, first_mean), (second, second_mean)))
-    variances = ((x * y).sum(-1) / freedom for x, y in ((a, a), (b, b), (a, b)))
+    with np.errstate(invalid="ignore"):  # of infinite values there is no variance
+        a, b = (np.where(there, v - m[..., None], 0) for v, m in ((first, first_mean), (second, second_mean)))
+        variances = [(x * y).sum(-1) / freedom for x, y in ((a, a), (b, b), (a, b))]
     return Moments(number, first_mean, second_mean, *variances)
 
 
 def mean_difference(first: Array, second: Array, tail: float) -> Interval:
     """Return the mean of first - second, with Student's t interval of paired differences."""
-    difference = first - second
+    with np.errstate(invalid="ignore"):
+        difference = first - second
     found = moments(difference, np.zeros_like(difference))  # without the cancellation of three variances
     half = student_half_width(found.first_variance**0.5, found.number, tail)
-    return Interval(found.first, found.first - half, found.first + half)
+    unknown = (np.isnan(difference) & ~np.isnan(first) & ~np.isnan(second)).any(-1)  # infinity minus infinity
+    middle = np.where(unknown, np.nan, found.first)
+    return Interval(middle, middle - half, middle + half)
 
 
 def mean_ratio(first: Array, second: Array, tail: float) -> Interval:

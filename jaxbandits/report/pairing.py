@@ -9,7 +9,7 @@ import xarray as xr
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.report.dimensions import values_of
+from jaxbandits.report.dimensions import nearest, values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
 
@@ -139,10 +139,11 @@ def joined(ds: Any, along: str) -> xr.Dataset:
 
 def place_of(label: Any, labels: Sequence[Any], along: str) -> int:
     """Return where a label is, or refuse it; a number may differ by rounding, as 0.1 in float32 does."""
-    for place, one in enumerate(labels):
-        close = checks.is_number(label) and checks.is_number(one) and np.isclose(label, one, rtol=1e-6, atol=0)
-        if close or (type(one) is type(label) and one == label):
-            return place
+    label = label.item() if isinstance(label, np.generic) else label
+    same = [place for place, one in enumerate(labels) if type(one) is type(label) and one == label]
+    place = same[0] if same else nearest(label, labels) if checks.is_number(label) else None
+    if place is not None:
+        return place
     raise unknown_name(f"value of {along}", str(label), [str(one) for one in labels])
 
 

@@ -54,6 +54,20 @@ def test_a_row_for_each_run(store):
     assert frame["seed"].tolist() == list(range(20))
 
 
+def test_a_selection_is_of_the_value_that_is_named(store):
+    """A whole number next to it is another one, and truth values are written as in a specification."""
+    rules = jb.SequentialHalving(budget=jb.axis([1_000_000, 1_000_001]), reuse=jb.axis([True, False]))
+    jb.sweep(rules, jb.bernoulli([0.9, 0.1]), 5, store="halving.zarr")
+    for reuse in ("true", "True"):
+        assert (
+            main(["export", "halving.zarr", "--out", "a.csv", "--sel", "budget=1000001", f"reuse={reuse}", "--runs"])
+            == 0
+        )
+        frame = pd.read_csv("a.csv")
+        assert set(frame["budget"]) == {1_000_001}
+        assert set(frame["reuse"]) == {True}
+
+
 @pytest.mark.parametrize("keep", ["runs", "summary", "moments"])
 def test_latex(store, keep):
     command = ["export", store(keep), "--to", "latex", "--out", "grid.tex", "--columns", "epsilon"]

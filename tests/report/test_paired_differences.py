@@ -73,6 +73,28 @@ def test_the_first_label_is_subtracted_unless_another_is_named():
     xr.testing.assert_identical(jb.difference(ds), jb.difference(ds, "pulls", "algorithm", "a", 0.95))
 
 
+def test_the_label_that_is_named_is_taken_and_not_one_near_it():
+    """A number may be off by rounding, and a whole number next to it is another one."""
+    ds = of([[11, 14, 15], [10, 10, 10], [9, 9, 9]]).assign_coords(algorithm=[1_000_000, 1_000_001, 1_000_002])
+    for to in (1_000_001, np.int64(1_000_001), 1_000_001.2, np.float32(1_000_001)):
+        assert jb.difference(ds, to=to)["algorithm"].values.tolist() == [1_000_000, 1_000_002]
+    named = of([[11, 14, 15], [10, 10, 10]])
+    assert jb.difference(named, to=named["algorithm"].values[1])["algorithm"].item() == "a"
+
+
+def test_infinity_minus_infinity_is_not_known():
+    """The other pairs do not say what the mean is; a pair without a value is left out."""
+    ds = of([[np.inf, 1, 3, 5], [np.inf, 2, 4, 5]])
+    found = jb.difference(ds)
+    assert found["runs"].item() == 4
+    assert np.isnan([found[name].item() for name in ("difference", "low", "high")]).all()
+    best = jb.find_best(ds)
+    assert best["among_best"].all()
+    assert best["difference"].isnull().all()
+    assert jb.difference(of([[np.inf, 1, 3], [2, 2, 2]]), to="b")["difference"].item() == np.inf
+    assert jb.difference(of([[np.nan, 1, 3], [np.nan, 2, 2]]))["difference"].item() == 0
+
+
 def test_failures_by_hand():
     # 10 pairs: 3 with only a wrong, 1 with only b wrong.
     a, b = np.ones(10, bool), np.ones(10, bool)
