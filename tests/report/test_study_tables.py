@@ -174,6 +174,15 @@ def test_latex(study):
         assert r"50\% \& \$x\_1\$ \{a\} \textbackslash{}b" in text
 
 
+def test_greek_letters_are_those_of_mathematics(study):
+    """All that LaTeX has a command for."""
+    letters = [*"αβγδεζηθικλμνξπρςστυφχψω", *"ΓΔΘΛΞΠΣΦΨΩ"]
+    text = jb.table(study.assign_coords(algorithm=["".join(letters), "b", "c"]), format="latex")
+    check_latex(text)
+    for name in ("kappa", "omega", "Theta", "varsigma"):
+        assert rf"$\{name}$" in text
+
+
 def test_a_heading_spans_the_columns_that_share_it(study):
     two = study.isel(n=[0, 1])
     lines = jb.table(two, "algorithm", "n", ["pulls", "failure"], format="latex").splitlines()
