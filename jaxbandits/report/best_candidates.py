@@ -7,7 +7,7 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import paired_intervals
-from jaxbandits.report.pairing import labelled, seeds_left_out
+from jaxbandits.report.pairing import check_names, labelled, seeds_left_out
 
 __all__ = ["find_best"]
 
@@ -111,6 +111,7 @@ def find_best(
         "left_out": (ones * (~complete).sum("seed")).where(~runs.not_run, 0).astype(np.int64),
         "truncated": cell.astype(np.int64),
     }
+    check_names(runs.values, variables)
     attrs = {
         **runs.attrs,
         "value": value,

@@ -5,7 +5,7 @@ import xarray as xr
 
 from jaxbandits.report import paired_intervals
 from jaxbandits.report.paired_intervals import Interval
-from jaxbandits.report.pairing import Labelled, labelled, place_of, seeds_left_out
+from jaxbandits.report.pairing import Labelled, check_names, labelled, place_of, seeds_left_out
 
 __all__ = ["difference", "ratio"]
 
@@ -146,6 +146,7 @@ def _compare(found: Labelled, value: str, to: object, level: float, kind: str) -
         "high": cell.copy(data=interval.high),
         **{name: count.drop_attrs(deep=False).astype(np.int64) for name, count in counts.items()},
     }
+    check_names(runs.values, variables)
     attrs = {**runs.attrs, "value": value, "along": along, "to": str(labels[place]), "level": level}
     if said := seeds_left_out(runs.values, complete | not_run):
         attrs["left_out"] = said

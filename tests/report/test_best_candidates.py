@@ -143,6 +143,8 @@ def test_one_run_shows_nothing():
         (lambda ds: jb.find_best(ds, along="epsilon"), "unknown dimension 'epsilon'"),
         (lambda ds: jb.find_best(ds, "regret"), "unknown value 'regret'"),
         (lambda ds: jb.find_best(ds, largest="yes"), "largest must be True, False or None, got 'yes'"),
+        (lambda ds: jb.find_best(ds.expand_dims(mean=[0.5])), r"'mean' is a dimension.*ds.rename\(mean=…\)"),
+        (lambda ds: jb.table(ds.expand_dims(high=[0.5])), "'high' is a dimension.*or make the table with best=None"),
         (lambda ds: jb.find_best(ds, level=0), "level must lie strictly between 0 and 1"),
     ],
 )

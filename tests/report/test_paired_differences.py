@@ -354,6 +354,9 @@ def test_coverage_of_failures_of_real_runs():
         (lambda ds: jb.difference({}), "Datasets of runs by their labels are needed, got none"),
         (lambda ds: jb.difference({"a": alone([1, 2]), "b": "runs"}), "a Dataset of runs is needed"),
         (lambda ds: jb.difference({"a": alone([1, 2])}), "at least two values of it, got 1"),
+        (lambda ds: jb.difference(ds.rename(algorithm="low"), along="low"), "'low' is a dimension, and a variable of"),
+        (lambda ds: jb.ratio(ds.rename(algorithm="ratio"), along="ratio"), "'ratio' is a dimension"),
+        (lambda ds: jb.difference(ds.expand_dims(truncated=[0.1, 0.2])), "'truncated' is a dimension"),
         (lambda ds: jb.difference({"a": ds, "b": ds}), "must not have the dimension 'algorithm' already"),
     ],
 )  # fmt: skip
