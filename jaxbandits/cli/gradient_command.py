@@ -75,16 +75,16 @@ def gradient(
 
 
 def _json_of(found: xr.Dataset) -> str:
-    """Return the result as one JSON object."""
+    """Return the result as one JSON object; a number that is not known is null."""
 
-    def listed(name: str) -> Any:
-        return np.atleast_1d(found[name].to_numpy()).tolist()
+    def listed(name: str) -> list[float | None]:
+        return [one if np.isfinite(one) else None for one in np.atleast_1d(found[name].to_numpy()).tolist()]
 
-    numbers: dict[str, Any] = {name: float(found[name]) for name in ("value", "value_se")}
+    numbers: dict[str, Any] = {name: listed(name)[0] for name in ("value", "value_se")}
     numbers["outcomes"] = int(found["outcomes"])
     numbers |= {name: listed(name) for name in ("gradient", "gradient_se", "gradient_runs")}
-    numbers["gradient_se"] = [error if np.isfinite(error) else None for error in numbers["gradient_se"]]
-    return dumps({**numbers, "stopped_early": int(found["stopped_early"]), "estimator": found.attrs["estimator"]})
+    more = {"stopped_early": int(found["stopped_early"]), "estimator": found.attrs["estimator"]}
+    return dumps({**numbers, **more}, allow_nan=False)
 
 
 def _table(found: xr.Dataset) -> str:

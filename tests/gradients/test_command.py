@@ -26,6 +26,16 @@ def test_one_object_has_the_numbers_of_the_python_interface(wrt, anew, capsys):
     assert found["stopped_early"] == 0
 
 
+def test_what_no_run_has_is_null(capsys):
+    """JSON has no NaN, and other readers than Python's refuse it."""
+    command = ["gradient", "simple_regret", "apt", "--problem", "bernoulli:0.3,0.2", *FEW, "--json"]
+    assert main([*command, "--set", "budget=10", "threshold=0.95"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["value"] is found["value_se"] is None
+    assert found["gradient"] == found["gradient_se"] == [None, None]
+    assert found["gradient_runs"] == [0, 0]
+
+
 def test_a_table_has_a_line_for_each_slope(capsys):
     assert main([*GRADIENT, *FEW, *SETTINGS]) == 0
     captured = capsys.readouterr()
