@@ -21,18 +21,20 @@ class ToldRewards:
         pulls: int64 `(K,)`.
         sums: float64 `(K,)`.
         single: int64 `(K,)`, rewards that were told one by one, not as a sum.
-        squares: float64 `(K,)`, the sum of their squared deviations from the mean, about.
+        squares: float64 `(K,)`, the sum of their squared deviations from their mean.
+        centre: float64 `(K,)`, that mean, before rewards are rounded to float32.
     """
 
     pulls: np.ndarray
     sums: np.ndarray
     single: np.ndarray
     squares: np.ndarray
+    centre: np.ndarray
 
     @classmethod
     def of_sums(cls, pulls: np.ndarray, sums: np.ndarray) -> Self:
         """Return rewards of which only numbers and sums are known, int64 and float64 `(K,)`."""
-        return cls(pulls, sums, np.zeros_like(pulls), np.zeros_like(sums))
+        return cls(pulls, sums, np.zeros_like(pulls), np.zeros_like(sums), np.zeros_like(sums))
 
     @classmethod
     def none(cls, arms: int) -> Self:
@@ -41,12 +43,12 @@ class ToldRewards:
 
     def add(self, arm: int, reward: float, exact: float) -> None:
         """Add one reward, in place; `exact` is the same before it was rounded to float32."""
-        before = self.sums[arm] / max(self.pulls[arm], 1)
         self.pulls[arm] += 1
         self.sums[arm] += reward
         self.single[arm] += 1
-        if self.pulls[arm] > 1:
-            self.squares[arm] += (exact - before) * (exact - self.sums[arm] / self.pulls[arm])
+        off = exact - self.centre[arm]
+        self.centre[arm] += off / self.single[arm]
+        self.squares[arm] += off * (exact - self.centre[arm])  # Welford (1962)
 
     def check_resolved(self) -> None:
         """Refuse rewards so far from 0 that float32, in which algorithms compute, loses their differences.
@@ -96,10 +98,11 @@ class ToldRewards:
     def of_data(cls, data: list[list[float]], arms: int) -> Self:
         """Return the rewards that `to_data` wrote; a ValueError says that they are of other arms.
 
-        Older texts have numbers and sums alone.
+        Of older texts, which have fewer lists, numbers and sums are read.
         """
-        lists = [np.asarray(x, dtype) for x, dtype in zip(data, (np.int64, float) * 2, strict=False)]
-        found = cls.of_sums(*lists) if len(data) == 2 else cls(*lists)
+        types = (np.int64, float, np.int64, float, float)
+        lists = [np.asarray(x, dtype) for x, dtype in zip(data, types, strict=False)]
+        found = cls(*lists) if len(data) == len(types) else cls.of_sums(*lists[:2])
         if {x.shape for x in vars(found).values()} != {(arms,)}:
             raise ValueError("other arms")
         return found

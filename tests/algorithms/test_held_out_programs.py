@@ -197,21 +197,21 @@ CASES = {
     "lin-game": Case(
         jb.LinGame(features=FEATURES, delta=0.2),
         lambda bandit: questions.lin_game(bandit, FEATURES, 0.2, 0.5, proved=True),
-        list(FEATURES @ [1.0, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
+        list(FEATURES @ [0.9, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
     ),
     "lin-game, three parameters": Case(
         jb.LinGame(features=FEATURES_3, delta=0.2, threshold="heuristic"),
         lambda bandit: questions.lin_game(bandit, FEATURES_3, 0.2, 0.5, proved=False),
-        list(FEATURES_3 @ [0.9, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
+        list(FEATURES_3 @ [0.8, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
     ),
     "lin-gap-e": Case(
         jb.LinGapE(features=FEATURES, delta=0.2), lambda bandit: questions.lin_gap_e(bandit, FEATURES, 0.2, 1.0),
-        list(FEATURES @ [1.0, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
+        list(FEATURES @ [0.9, 0.2]), finds([1, 0, 0, 0]), [0.5] * 4, runs=4000,
     ),
     "lin-gap-e, three parameters": Case(
         jb.LinGapE(features=FEATURES_3, delta=0.2, epsilon=0.1),
         lambda bandit: questions.lin_gap_e(bandit, FEATURES_3, 0.2, 1.0, 0.1),
-        list(FEATURES_3 @ [0.9, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
+        list(FEATURES_3 @ [0.8, 0.5, 0.0]), finds([1, 0, 0, 0, 0]), [0.5] * 5, runs=4000,
     ),
     "pareto game": Case(
         jb.ParetoGame(delta=0.3, objectives=2, threshold="heuristic"),

@@ -120,7 +120,7 @@ def linear(features):
 @pytest.mark.parametrize("change", [np.eye(2), np.asarray([[2.0, 0.3, 2.3], [0.1, -1.0, -0.9]])])
 def test_the_alternative_of_linear_means_is_the_closest(change):
     """By a search over theta; also with features of the same means that are redundant."""
-    theta, x = np.asarray([1.0, -0.2]), FEATURES
+    theta, x = np.asarray([0.9, -0.2]), FEATURES
     means = x @ theta
     best = means.argmax()
 
@@ -139,8 +139,8 @@ def test_the_alternative_of_linear_means_is_the_closest(change):
 def test_arms_with_equal_features_are_no_rivals(rows):
     """The closest alternative is that without the copy, whose share the first has; a run stops by itself."""
     x = FEATURES[rows]
-    means, shares = x @ [1.0, -0.2], SHARES[rows] / np.bincount(rows)[rows]
-    expected = cost_of(linear(FEATURES), FEATURES @ [1.0, -0.2], SHARES, "gaussian")
+    means, shares = x @ [0.9, -0.2], SHARES[rows] / np.bincount(rows)[rows]
+    expected = cost_of(linear(FEATURES), FEATURES @ [0.9, -0.2], SHARES, "gaussian")
     assert cost_of(linear(x), means, shares, "gaussian") == pytest.approx(expected, rel=1e-4)
     ds = jb.simulate(jb.LinGame(delta=0.1, features=x), jb.gaussian(means, 1.5), seeds=20, max_pulls=10_000)
     assert (ds.status == 0).all()
@@ -175,6 +175,22 @@ def test_features_are_checked_in_one_line():
             assert "\n" not in str(error.value)
 
 
+def test_a_simulation_warns_where_its_means_contradict_a_linear_rule():
+    """LinGapE with norm = 1 errs in more than half of the runs where theta has the length 50."""
+    features, allowed = FEATURES[:3], {"seeds": 1, "max_pulls": 20}
+    for rule in (jb.LinGame, jb.LinGapE):
+        with pytest.warns(UserWarning, match=f"^{rule.__name__}: the means are not linear .* miss one by 0.17"):
+            jb.simulate(rule(delta=0.1, features=features), jb.gaussian([0.5, 0.2, 0.9], 0.5), **allowed)
+        jb.simulate(rule(delta=0.1, features=features), jb.gaussian(features @ [0.6, 0.8], 0.5), **allowed)
+    for norm in (1.9, jb.axis([3.0, 1.9])):
+        with pytest.warns(UserWarning, match="^LinGapE: norm=1.9 must be at least the length of theta, 2"):
+            jb.sweep(
+                jb.LinGapE(delta=0.1, features=features, norm=norm), jb.gaussian(features @ [1.2, 1.6], 0.5), **allowed
+            )
+    with pytest.warns(UserWarning, match="length of theta, 50.0625"):
+        jb.simulate(jb.LinGapE(delta=0.1), jb.gaussian([30.5, 30.0, 26.0], 0.5), **allowed)
+
+
 def test_rows_fill_up_whole():
     rule = filled(jb.LinGapE(delta=0.1, features=FEATURES), 6)
     np.testing.assert_array_equal(rule.features, FEATURES[[0, 1, 2, 3, 3, 3]])
@@ -184,7 +200,7 @@ def test_rows_fill_up_whole():
 @pytest.mark.parametrize("rule", [jb.LinGame, jb.LinGapE])
 def test_features_stay_with_their_arms(rule):
     """In a grid whose problems have other numbers of arms, each with its rows; and in a live session."""
-    theta = np.asarray([1.0, -0.2])
+    theta = np.asarray([0.9, -0.2])
     for count in (3, 4):
         problem = jb.gaussian(FEATURES[:count] @ theta, 0.5)
         ds = jb.simulate(rule(delta=0.05, features=FEATURES[:count]), problem, seeds=200)

@@ -19,6 +19,7 @@ from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.structured.linear_means import (
     basis_of,
     check_given,
+    check_means,
     checked_features,
     features_of,
     information,
@@ -84,12 +85,15 @@ class LinGame(Question):
         return dataclasses.replace(self, features=basis_of(checked_features(type(self).__name__, self.features)))
 
     def resolved(self, problem: Problem) -> Self:
-        """Check the rewards, and replace the features.
+        """Check the rewards, replace the features, and warn of means that are not linear in them.
 
         Raises:
             UsageError: rewards with heavy tails, or no table of finite numbers.
         """
-        return words.for_rewards(self, problem).prepared()
+        found = words.for_rewards(self, problem).prepared()
+        if found.features is not None:
+            check_means(type(self).__name__, found.features, problem)
+        return found
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Check that there are features.

@@ -5,11 +5,13 @@ from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.structured.linear_means import (
     check_given,
+    check_means,
     checked_features,
     features_of,
     information,
@@ -49,7 +51,8 @@ class LinGapE(Rule):
         features: `(K, d)`, a row for each arm, in the problem's order. None gives each arm a parameter of its own.
         epsilon: accuracy, not negative.
         ridge: lambda, positive.
-        norm: S, an upper bound of the length of theta, positive. The guarantee needs it.
+        norm: S, an upper bound of the length of theta, positive. The guarantee needs it: a simulation warns of one that
+            is too small. Without features, theta is the means.
         b: range of the rewards, or twice their standard deviation; None takes the problem's.
 
     Raises:
@@ -82,12 +85,15 @@ class LinGapE(Rule):
         return dataclasses.replace(self, features=checked_features(type(self).__name__, self.features))
 
     def resolved(self, problem: Problem) -> Self:
-        """Check the rewards and the features.
+        """Check the rewards and the features, and warn of a `norm` that is too small.
 
         Raises:
             UsageError: rewards with heavy tails, or no table of finite numbers.
         """
-        return super().resolved(problem).prepared()
+        found = super().resolved(problem).prepared()
+        features = np.eye(problem.arms) if found.features is None else found.features
+        check_means(type(self).__name__, features, problem, self.norm)
+        return found
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Check that there are features.

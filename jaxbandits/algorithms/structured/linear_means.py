@@ -6,9 +6,13 @@ import numpy as np
 
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.checks import numbers
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
+from jaxbandits.problems.base import Problem
 
-__all__ = ["basis_of", "check_given", "checked_features", "features_of", "information", "inverse"]
+__all__ = ["basis_of", "check_given", "check_means", "checked_features", "features_of", "information", "inverse"]
+
+#: Up to which share of the largest mean others may be off: means are float32.
+_ROUNDING = 1e-5
 
 
 def checked_features(name: str, features: object) -> np.ndarray:
@@ -35,6 +39,28 @@ def check_given(features: object) -> None:
     """
     if features is None:
         raise UsageError("needs features of the arms")
+
+
+def check_means(name: str, features: np.ndarray, problem: Problem, norm: Numeric = np.inf) -> None:
+    """Warn of means that are not linear in the features, or whose theta is longer than allowed.
+
+    Of the thetas that give the means, the shortest is taken. Nothing is said of values that JAX traces.
+
+    Args:
+        name: the name of the rule.
+        features: `(K, d)`.
+        problem: the problem.
+        norm: the greatest length of theta.
+    """
+    if any(isinstance(value, jax.core.Tracer) for value in (problem.mean, norm)):
+        return
+    means = np.asarray(problem.mean, np.float64)
+    theta = np.linalg.lstsq(features, means)[0]
+    off, length, most = np.abs(features @ theta - means).max(), np.linalg.norm(theta), float(np.min(np.asarray(norm)))
+    if off > _ROUNDING * np.abs(means).max():
+        warn(f"{name}: the means are not linear in the features, which miss one by {off:.3g}: nothing is proved")
+    elif length > most * (1 + _ROUNDING):
+        warn(f"{name}: norm={most:g} must be at least the length of theta, {length:.6g}: nothing is proved")
 
 
 def features_of(features: Numeric, count: int) -> jax.Array:

@@ -9,7 +9,7 @@ import jaxbandits as jb
 RULE = jb.LinGapE
 FEATURES = np.asarray([[1.0, 0.0], [0.0, 1.0], [0.9, 0.5], [-0.4, 0.3]])
 CASES = {
-    "lin-gap-e": (jb.LinGapE(delta=0.1, features=FEATURES), jb.gaussian(FEATURES @ [1.0, -0.2], 0.4)),
+    "lin-gap-e": (jb.LinGapE(delta=0.1, features=FEATURES), jb.gaussian(FEATURES @ [0.9, -0.2], 0.4)),
     "lin-gap-e, no features": (
         jb.LinGapE(delta=0.1, ridge=0.3, norm=2.0, epsilon=0.1),
         jb.gaussian([1.1, 0.6, 0.3], 0.2),
