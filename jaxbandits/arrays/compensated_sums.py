@@ -9,7 +9,7 @@ from jax import lax
 
 from jaxbandits.arrays.pytrees import pytree
 
-__all__ = ["CompensatedSum", "IntSum", "Sums", "compensated_total", "sums_of"]
+__all__ = ["CompensatedSum", "IntSum", "Sums", "compensated_total"]
 
 
 @pytree
@@ -60,11 +60,6 @@ class IntSum:
 
 #: Sums of rewards, of floats or of counts.
 Sums = CompensatedSum | IntSum
-
-
-def sums_of(value: jax.Array) -> Sums:
-    """Return sums of one term each: exact ones of whole numbers, compensated ones of others."""
-    return (IntSum if jnp.issubdtype(value.dtype, jnp.integer) else CompensatedSum).of(value)
 
 
 def compensated_total(x: jax.Array) -> jax.Array:

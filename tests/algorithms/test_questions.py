@@ -200,7 +200,7 @@ def test_rows_fill_up_whole():
 @pytest.mark.parametrize("rule", [jb.LinGame, jb.LinGapE])
 def test_features_stay_with_their_arms(rule):
     """In a grid whose problems have other numbers of arms, each with its rows; and in a live session."""
-    theta = np.asarray([0.9, -0.2])
+    theta = np.asarray([0.7, -0.2])
     for count in (3, 4):
         problem = jb.gaussian(FEATURES[:count] @ theta, 0.5)
         ds = jb.simulate(rule(delta=0.05, features=FEATURES[:count]), problem, seeds=200)

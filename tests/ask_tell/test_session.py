@@ -428,6 +428,16 @@ def test_rewards_far_from_zero_are_refused_before_float32_loses_their_difference
             play(constant, 40)
 
 
+@pytest.mark.parametrize("reward", [0.3, -0.2, 1234.56])
+def test_rewards_that_never_vary_are_taken(reward):
+    """They differ from float32's next number, and this is no spread."""
+    session = AskTell(jb.UniformGLR(delta=0.1, family="gaussian", b=1.0), arms=2, key=0, bounded=False)
+    for _ in range(30):
+        session = AskTell.from_json(session.to_json())
+        session.tell(session.ask(), reward)
+    assert session.pulls.tolist() == [15, 15]
+
+
 def test_large_rewards_of_heavy_tails_are_taken():
     random = np.random.default_rng(1)
     session = AskTell(jb.SuccessiveElimination(delta=0.1, p=1.5, moment_b=2.0), arms=2, key=0, bounded=False)

@@ -15,21 +15,38 @@ from jax import lax
 from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
-from jaxbandits.arrays.compensated_sums import CompensatedSum, Sums, sums_of
 from jaxbandits.errors import UsageError
+from jaxbandits.statistics.arm_statistics import LARGEST_SQUARE
 
-__all__ = ["HalvingStages", "Stage", "check_first_phase", "stages_of"]
+__all__ = ["HalvingStages", "Spread", "Stage", "check_first_phase", "stages_of"]
+
+
+class Spread(NamedTuple):
+    """Mean and variance of a stage's rewards of each arm, by Welford (1962).
+
+    Differences between sums since the first pull would lose the first rewards of a late stage: sums are float32.
+    """
+
+    mean: jax.Array  # float32 (K,)
+    variance: jax.Array  # float32 (K,): squared deviations over their number
+
+    def plus(self, number: jax.Array, arm: jax.Array, reward: jax.Array) -> "Spread":
+        """Return the moments with one more reward of an arm; `number` counts those of the stage, from 1 on."""
+        off = reward - self.mean[arm]
+        mean = self.mean[arm] + off / number
+        square = jnp.minimum(off * (reward - mean), LARGEST_SQUARE)
+        variance = self.variance[arm] + (square - self.variance[arm]) / number
+        return Spread(self.mean.at[arm].set(mean), self.variance.at[arm].set(variance))
 
 
 class Stage(NamedTuple):
-    """A stage, with the sums of its own rewards: differences of all sums would lose the digits of its first ones."""
+    """A stage, with what was known of each arm at its beginning."""
 
     alive: jax.Array  # bool (K,): the arms that are pulled
     end: jax.Array  # int32 (): the number of pulls, of all arms, at its end
-    pulls: jax.Array  # int32 (K,): of each arm at its beginning
-    number: jax.Array  # int32 (K,): its rewards
-    total: Sums  # (K,): their sums
-    squares: CompensatedSum | None  # (K,): their squared deviations; None where they are not kept
+    pulls: jax.Array  # int32 (K,)
+    total: jax.Array  # int32 or float32 (K,): sums of rewards
+    spread: Spread | None  # of the stage's rewards; None where no variances are needed
     budget: jax.Array  # int32 (): the pulls of all stages of this halving
     answer: jax.Array  # int32 (): the arm that the last completed halving returned; -1 before
 
@@ -68,19 +85,17 @@ class HalvingStages(Rule):
         """Return the first stage, which has the first pulls already."""
         del key
         budget, alive = self.first_budget(arms), arms.pulls > 0
-        squares = None if arms.squares is None else CompensatedSum.of(arms.squares)
-        total = sums_of(arms.total)
-        first = Stage(alive, jnp.int32(0), 0 * arms.pulls, arms.pulls, total, squares, budget, jnp.int32(-1))
+        nothing, none = jnp.zeros_like(arms.pulls), jnp.zeros_like(arms.total)
+        spread = None if arms.squares is None else Spread(arms.mean, arms.squares / jnp.maximum(arms.pulls, 1))
+        first = Stage(alive, jnp.int32(0), nothing, none, spread, budget, jnp.int32(-1))
         return self._following(first._replace(end=self.length(budget, alive, arms)), arms)
 
     def update(self, stage: Stage, arms: Arms, arm: jax.Array, reward: jax.Array) -> Stage:
-        """Return the stage with one more reward, or the next one after its last pull."""
-        here = jnp.arange(len(arms)) == arm
-        now = stage._replace(number=stage.number + here, total=stage.total.plus(jnp.where(here, reward, 0)))
-        if stage.squares is not None:  # Welford (1962)
-            apart = (reward - self.means(stage)) * (reward - self.means(now))
-            now = now._replace(squares=stage.squares.plus(jnp.where(here, apart, 0.0)))
-        return self._following(now, arms)
+        """Return the stage, or the next one after its last pull."""
+        if stage.spread is not None:
+            number = (arms.pulls - stage.pulls)[arm].astype(jnp.float32)
+            stage = stage._replace(spread=stage.spread.plus(number, arm, reward))
+        return self._following(stage, arms)
 
     def _following(self, stage: Stage, arms: Arms) -> Stage:
         over = arms.time >= stage.end
@@ -89,14 +104,13 @@ class HalvingStages(Rule):
     def halved(self, stage: Stage, arms: Arms) -> Stage:
         """Return the stage of the ceil(n / 2) of n arms with the largest means."""
         left = jnp.sum(stage.alive)
-        alive = are_largest(self.means(stage), (left + 1) // 2, stage.alive)
+        alive = are_largest(self.means(stage, arms), (left + 1) // 2, stage.alive)
         end = arms.time + self.length(stage.budget, alive, arms)
-        number, total, squares = jax.tree.map(jnp.zeros_like, (stage.number, stage.total, stage.squares))
-        return stage._replace(alive=alive, end=end, pulls=arms.pulls, number=number, total=total, squares=squares)
+        return stage._replace(alive=alive, end=end, pulls=arms.pulls, total=arms.total)
 
-    def means(self, stage: Stage) -> jax.Array:
+    def means(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return the mean of the stage's rewards of each arm, float32 `(K,)`; 0 without any."""
-        return stage.total.high / jnp.maximum(stage.number, 1)
+        return (arms.total - stage.total) / jnp.maximum(arms.pulls - stage.pulls, 1)
 
     def select(self, stage: Stage, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm of the stage that is to be pulled most."""
@@ -110,8 +124,7 @@ class HalvingStages(Rule):
 
     def recommend(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return the arm that is left; before that the one with the largest mean in the stage."""
-        del arms
-        return jnp.argmax(jnp.where(stage.alive, self.means(stage), -jnp.inf))
+        return jnp.argmax(jnp.where(stage.alive, self.means(stage, arms), -jnp.inf))
 
 
 def stages_of(arms: Arms) -> jax.Array:

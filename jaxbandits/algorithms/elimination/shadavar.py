@@ -43,11 +43,11 @@ class SHAdaVar(HalvingStages):
 
     def wanted(self, stage: Stage, arms: Arms) -> jax.Array:
         """Return U / N; arms with few pulls in the stage come first, the arm pulled least before the others."""
-        assert stage.squares is not None
         pulls, log_level = (arms.pulls - stage.pulls).astype(jnp.float32), -jnp.log(self.level)
         room = 1 - 2 * jnp.sqrt(log_level / jnp.maximum(pulls - 1, 1))
-        variance = jnp.maximum(stage.squares.high, 0) / jnp.maximum(stage.number - 1, 1)
-        upper = variance / jnp.where(room > 0, room, 1)
+        assert stage.spread is not None
+        unbiased = stage.spread.variance * pulls / jnp.maximum(pulls - 1, 1)
+        upper = unbiased / jnp.where(room > 0, room, 1)
         enough = pulls > 4 * log_level + 1
         fewest = jnp.min(jnp.where(stage.alive, pulls, jnp.inf))
         return jnp.where(enough, upper / jnp.maximum(pulls, 1), jnp.where(pulls > fewest, -jnp.inf, jnp.inf))
