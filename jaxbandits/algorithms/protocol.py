@@ -34,7 +34,8 @@ methods above then take the state first, `select(state, arms, key)`, and the rul
     update(state, arms, arm, reward)     -> the state after a step: `arm` and `reward` are as `select` returned them
     absorb(state, arms, counts, sums)    -> in its place after a batch: pulls and sums of rewards of each arm, (K,)
 
-In `update` and `absorb`, `arms` already includes the step.
+In `update` and `absorb`, `arms` already includes the step. The sum of a stage's rewards belongs in the state.
+Where rewards have fractions, `arms.total` is float32. A difference of two large totals has lost the first of them.
 
 **Batches.** If `request` returns `jb.Batches`, the class sets `slots = …`: how many batches one request may have at
 most. `absorb` gets the batches as they were requested, and `sums` of shape (slots, K), with zeros beyond `number`.

@@ -105,7 +105,8 @@ def sweep(
             name. The Dataset is read from the store when it is used. Of several processes of `jax.distributed` each
             makes its share.
         keep: what a store keeps: "runs" (the default), "summary", the result of `jaxbandits.summary`, or "moments",
-            means and variances. The latter two take no more memory or disk for more runs.
+            means and variances. The latter two take no more memory or disk for more runs. They are of all runs that the
+            store has, also where a call asks for fewer.
         part: (1, 8) for the first of eight parts: an independent process that makes these runs only, in one store with
             the others. The last one to end makes the arrays; until then an empty Dataset is returned.
         max_time: of a sweep with a store, how long the call may take: seconds, or a text such as "3:50:00" (hours) or
