@@ -23,9 +23,7 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     show = _show(known, y)
     is_bound = lower_bounds(known, str(middle.name))
     if known.sizes[x] == 1:
-        low, high = show(middle.min().item()), show(middle.max().item())
-        within = low if low == high and not is_bound.any() else _range(middle, is_bound, show)
-        return f"{what} is {within} at {style.symbol(known, x)} = {ends[0]}"
+        return f"{what} is {_range(middle, is_bound, show)} at {style.symbol(known, x)} = {ends[0]}"
     # The band of a median is the spread of the runs, no interval of the median.
     direction, factor = "", 1.0
     if centre == "mean":
@@ -54,6 +52,8 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
         )
 
     (low, least), (high, most) = _extremes(mean, lower_bounds(known, str(mean.name)), show)
+    if least == most:
+        return f"{_what(known, value)} is {least} in all cells"
     return f"{_what(known, value)}: from {least} at {cell(low)} to {most} at {cell(high)}"
 
 
@@ -90,8 +90,10 @@ def of_bars(known: xr.Dataset, x: str, y: str) -> str:
     centre = known[parts(y)[0]]
     show = _show(known, y)
     names = [formatting.text(v).replace("\n", " ") for v in values_of(known, x)]
-    ends = [f"{text} ({names[i]})" for i, text in _extremes(centre, lower_bounds(known, str(centre.name)), show)]
-    return f"{_what(known, y)}: lowest {ends[0]}, highest {ends[1]}"
+    (low, least), (high, most) = _extremes(centre, lower_bounds(known, str(centre.name)), show)
+    if least == most:
+        return f"{_what(known, y)} is {least} for all"
+    return f"{_what(known, y)}: lowest {least} ({names[low]}), highest {most} ({names[high]})"
 
 
 def _show(known: xr.Dataset, y: str) -> Callable[[float], str]:
@@ -118,9 +120,9 @@ def _extremes(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float],
 
 
 def _range(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], str]) -> str:
-    """Return between which numbers all are, or above which."""
+    """Return between which numbers all are, above which, or that which all are."""
     (_, low), (_, high) = _extremes(values, bound, show)
-    return low if low.startswith("at least") else f"between {low} and {high}"
+    return low if low == high or low.startswith("at least") else f"between {low} and {high}"
 
 
 def _of(known: xr.Dataset) -> str:

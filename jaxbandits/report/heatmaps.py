@@ -123,6 +123,8 @@ def phase(
         bar.ax.tick_params(labelsize=looks.font_size(10, "ytick.labelsize"))
     bar.outline.set_visible(False)
     looks.set_scale(bar.ax.yaxis, finite, logarithmic, narrow=narrow)
+    if np.ptp(finite) == 0:
+        bar.set_ticks(finite[:1], labels=[formatting.value(finite[0])])
     bar.ax.grid(False)
     axes.grid(False)
     said = auto_titles.of_phase(known, x, y, value) if title is None else title

@@ -68,8 +68,8 @@ def test_every_lower_bound_is_said_to_be_one(make):
     ds["pulls"][:] = np.reshape([10, 30, 20, 30], (2, 2, 1))
     ds["status"][:, 1] = 1
     line = ds.isel(n=1)
-    assert said("bars", line.assign(status=0 * line["status"])) == ": lowest 30 (100), highest 30 (100)"
-    assert said("bars", line) == ": lowest at least 30 (100), highest at least 30 (100)"
+    assert said("bars", line.assign(status=0 * line["status"])) == " is 30 for all"
+    assert said("bars", line) == " is at least 30 for all"
     assert said("curve", line) == " is at least 30 at both ends, as budget goes from 100 to 1,000"
     assert said("curve", ds, x="budget") == " is between 10 and at least 30 as budget goes from 100 to 1,000"
     assert said("curve", ds.isel(n=[1]), x="n", hue="budget") == " is at least 30 at K = 8"
@@ -125,3 +125,14 @@ def test_the_first_to_a_small_error_is_one_whose_interval_is_below_it(make, monk
     assert failure_over_budgets._describe_first(summary(ds)) == (
         "one at K = 10 (200 pulls), 2 of 2 at K = 20 (100 pulls), none at K = 30"
     )
+
+
+def test_one_number_is_said_once(make):
+    """It was "between 0 and 0", and "from 0 at n = 4 to 0 at n = 4", with a scale from -0.1 to 0.1."""
+    ds = with_errors(make({"budget": [100, 1000], "n": [4, 8]}, seeds=50), 0, 0, 0, 0)
+    assert title(ds, x="budget") == "Failure rate of UGapEc is 0 (of 50 runs) as budget goes from 100 to 1,000"
+    picture = plots.phase(ds, x="budget", y="n", value="failure")
+    assert picture.get_suptitle() == "Failure rate of UGapEc is 0 (of 50 runs) in all cells"
+    assert [text.get_text() for text in picture.axes[-1].get_yticklabels()] == ["0"]
+    ds["pulls"][:] = 1_230_000
+    assert plots.bars(ds.isel(n=0), y="pulls").get_suptitle() == "Mean number of pulls of UGapEc is 1,230,000 for all"
