@@ -6,10 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-__all__ = ["QUANTILES", "Statistics", "between", "of_runs"]
+__all__ = ["QUANTILES", "TRUTH", "Statistics", "between", "is_rate", "of_runs"]
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
+#: The attribute of a mean of truth values, which is a rate.
+TRUTH = {"values": "true or false"}
 
 
 class Statistics(NamedTuple):
@@ -29,13 +31,14 @@ def of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
         stopped: truncated runs that would have more than every run that ended: quantiles count them as the largest
             value. None for a metric for which that is not known.
     """
+    about = values.attrs | (TRUTH if values.dtype == bool else {})
     values = values.astype(np.float64)
     there = values.notnull()
     number = there.sum("seed")
     least, most = values.min("seed"), values.max("seed")
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         mean = values.where(there, 0).sum("seed", skipna=False) / number.where(number > 0)
-        mean = mean.where(least != most, least).assign_attrs(values.attrs)  # of equal values, without a rounding error
+        mean = mean.where(least != most, least).assign_attrs(about)  # of equal values, without a rounding error
         squares = ((values - mean) ** 2).where(there, 0).sum("seed", skipna=False)
     sd = (squares / (number - 1).where(number > 1)) ** 0.5  # unknown from a single run
     if stopped is not None:
@@ -47,6 +50,11 @@ def of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
         quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
     ends = {ending: quantiles.isel(quantile=place, drop=True) for place, ending in enumerate(QUANTILES)}
     return Statistics(number, mean, sd, ends)
+
+
+def is_rate(mean: xr.DataArray) -> bool:
+    """Return whether a mean is that of truth values."""
+    return TRUTH.items() <= mean.attrs.items()
 
 
 def _quantile(values: xr.DataArray, share: float) -> xr.DataArray:

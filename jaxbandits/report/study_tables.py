@@ -16,6 +16,7 @@ from jaxbandits.report.dimensions import metric, parts, values_of
 from jaxbandits.report.pairing import joined
 from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.rounded_cells import rounded_cell
+from jaxbandits.report.run_statistics import is_rate
 from jaxbandits.report.summaries import GROWING, is_summary, summary
 from jaxbandits.report.table_formats import FORMATS, TextTable
 
@@ -170,6 +171,7 @@ def _laid_out(study: _Study, *, exact: bool) -> TextTable:
         value: [known[name].transpose(*names).values for name in (*parts(value), "at_least")] for value in study.values
     }
     masks = {value: mask.transpose(*names).values for value, mask in study.best.items()}
+    rates = _rates(study)
     columns = [(place, value) for place in _places(study, study.columns) for value in study.values]
     rows = []
     for row in _places(study, study.rows):
@@ -180,9 +182,14 @@ def _laid_out(study: _Study, *, exact: bool) -> TextTable:
             centre, low, high, truncated = (float(array[at]) for array in numbers_of[value])
             bold = value in masks and bool(masks[value][at])
             at_least = value in GROWING and bool(truncated)
-            cells.append(rounded_cell(centre, low, high, of_rate=value == "failure", at_least=at_least, bold=bold))
+            cells.append(rounded_cell(centre, low, high, of_rate=value in rates, at_least=at_least, bold=bold))
         rows.append((labels, cells))
     return TextTable(study.rows, [headings(*column) for column in columns], rows, _note(study))
+
+
+def _rates(study: _Study) -> list[str]:
+    """Return the values that are rates: of failures, and of truth values."""
+    return [value for value in study.values if value == "failure" or is_rate(study.known[parts(value)[0]])]
 
 
 def _titled(study: _Study, value: str) -> str:
@@ -193,12 +200,14 @@ def _titled(study: _Study, value: str) -> str:
 
 def _note(study: _Study) -> str:
     level = f"{100 * study.level:g}%"
-    means = [_titled(study, value) for value in study.values if value != "failure"]
+    rates = _rates(study)
+    means = [_titled(study, value) for value in study.values if value not in rates]
     said = []
     if means:
         said.append(f"{', '.join(means)}: mean ± half width of its {level} interval (Student's t).")
-    if "failure" in study.values:
-        said.append(f"failure: rate of wrong answers [{level} interval of Clopper and Pearson].")
+    for value in rates:
+        what = "wrong answers" if value == "failure" else "true values"
+        said.append(f"{_titled(study, value)}: rate of {what} [{level} interval of Clopper and Pearson].")
     if study.best_along is not None:
         said.append(f"Bold: those of {study.best_along} that cannot be distinguished from the best ({level}).")
     if "censored" in study.known.attrs and GROWING & set(study.values):

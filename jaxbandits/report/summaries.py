@@ -1,6 +1,7 @@
 """Runs reduced to a number per cell, with its interval: from the runs, or from their moments.
 
-Intervals are two-sided. Means have Student's t interval, probabilities the exact one of Clopper and Pearson (1934).
+Intervals are two-sided. Means have Student's t interval; probabilities, also those of truth values, the exact one of
+Clopper and Pearson (1934).
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
-from jaxbandits.report.run_statistics import QUANTILES, Statistics, of_runs
+from jaxbandits.report.run_statistics import QUANTILES, Statistics, is_rate, of_runs
 from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
@@ -194,12 +195,18 @@ def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray |
     """Return mean, interval, sd and quantiles of one metric."""
     number, mean, sd, quantiles = found
     half = student_half_width(sd, number, (1 - level) / 2)
-    high = mean + half if censored is None else (mean + half).where(censored == 0, np.inf)
-    about = {"long_name": mean.attrs.get("long_name", name)}
+    low, high, kind = mean - half, mean + half, "Student's t"
+    if is_rate(mean):
+        some, kind = number.clip(1), "Clopper-Pearson"
+        ends = clopper_pearson((mean.fillna(0) * some).round().values, some.values, level)
+        low, high = (mean.copy(data=end).where(number > 0) for end in ends)
+    if censored is not None:
+        high = high.where(censored == 0, np.inf)
+    about = {"long_name": mean.attrs.get("long_name", name), "interval": f"{kind}, {100 * level:g}%"}
     results = {
-        "mean": mean.assign_attrs(interval=f"Student's t, {100 * level:g}%", **about),
-        "low": mean - half,
-        "high": high,
+        "mean": mean.assign_attrs(about),
+        "low": low.drop_attrs(deep=False),
+        "high": high.drop_attrs(deep=False),
         "sd": sd,
         **quantiles,
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 
 import jaxbandits as jb
@@ -90,3 +91,21 @@ def test_a_metric_that_no_run_has_is_nowhere_a_number(keep):
     if keep == "summary":
         np.testing.assert_allclose(found["some_q90"], expected["some_q90"], rtol=2**-13)
         assert np.isnan(found["nothing_q50"]).all()
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary", "moments"])
+def test_truth_values_have_the_interval_of_a_rate(keep):
+    """Where all are true Student's interval was that number alone."""
+    own = {"large": lambda problem, state, recommended: state.mean[0] > -1, "high": lambda p, s, r: s.mean[0] > 0.9}
+    arguments = jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), 30
+    runs = jb.sweep(*arguments, metrics=own)
+    kept = jb.sweep(*arguments, metrics=own, store="grid.zarr", keep=keep).load()
+    found = kept if keep == "summary" else jb.summary(kept)
+    for name in own:
+        test = scipy.stats.binomtest(int(runs[name].sum()), 30).proportion_ci(method="exact")
+        np.testing.assert_allclose([found[f"{name}_low"].item(), found[f"{name}_high"].item()], test, rtol=1e-9)
+        assert found[f"{name}_mean"].attrs["interval"] == "Clopper-Pearson, 95%"
+    assert found["pulls_mean"].attrs["interval"] == "Student's t, 95%"
+    text = jb.table(kept, value=["large", "pulls"])
+    assert "1.000 [0.884, 1.000]" in text
+    assert "large: rate of true values [95% interval of Clopper and Pearson]" in text
