@@ -28,7 +28,8 @@ class Metric:
         function: takes the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`. It returns a
             truth value or a number `()`, or one for each arm `(K,)`, and is written with `jax.numpy`. It sees the arms
             that a reservoir gave the run, and the state as `jaxbandits.run` returns it. It is compiled into the engine:
-            another function object compiles again.
+            another function object compiles again. In a grid over numbers of arms a fraction of an arm that a problem
+            lacks is NaN, a whole number 0.
         unit: the unit of the values, for labels.
         long_name: the name in words, for labels; empty for the function's name.
 

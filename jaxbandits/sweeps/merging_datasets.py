@@ -167,7 +167,10 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
             continue
         rest = [str(dim) for dim in variable.dims if dim not in places]
         sizes = [arms.get(dim, variable.sizes[dim]) for dim in rest]
-        whole = np.zeros((*shape, *sizes), np.result_type(*(part[name].dtype for part in parts)))
+        kinds = [part[name].dtype for part in parts]
+        # As in a sweep, a fraction of an arm that a smaller problem lacks is not known; a count is 0.
+        empty = np.nan if all(kind.kind == "f" for kind in kinds) else 0
+        whole = np.full((*shape, *sizes), empty, np.result_type(*kinds))
         there = np.zeros(shape, bool)
         for part, at in zip(parts, where, strict=True):
             values = part[name].transpose(*places, *rest).to_numpy()

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxbandits.algorithms.traits import answers_of
 from jaxbandits.engine.driver import LogRows
-from jaxbandits.engine.metric import MetricKind, Metrics
+from jaxbandits.engine.metric import Metric, MetricKind, Metrics
 from jaxbandits.engine.protocol_checks import is_registered
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell
@@ -105,7 +105,7 @@ class MetricSpec(NamedTuple):
     long_name: str
     function: Callable[[RunTable], Any]  # to values `(N,)`, or None where the metric does not apply
     per_arm: bool = False  # values `(N, bandits, K)`
-    empty: Any = 0  # the value before a run is finished
+    empty: Any = 0  # the value where there is none
     about: Callable[[Cell], dict[str, str]] = _nothing
 
 
@@ -165,12 +165,14 @@ METRICS: dict[str, MetricSpec] = {
 def table(own: Metrics, kinds: dict[str, MetricKind]) -> dict[str, MetricSpec]:
     """Return the table with a user's metrics; `kinds` are the dtypes and shapes of their values."""
 
-    def line(name: str) -> Callable[[RunTable], Any]:
-        return lambda seen: seen.of_arms(seen.rows.own[name]) if kinds[name].per_arm else seen.rows.own[name]
+    def line(name: str, metric: Metric) -> MetricSpec:
+        dtype, per_arm = kinds[name]
+        # A fraction of an arm that a smaller problem lacks is not known; a count of it is 0.
+        empty = np.nan if per_arm and dtype.kind == "f" else 0
 
-    return METRICS | {
-        name: MetricSpec(
-            kinds[name].dtype, metric.unit, metric.long_name or name.replace("_", " "), line(name), kinds[name].per_arm
-        )
-        for name, metric in own
-    }
+        def values(seen: RunTable) -> np.ndarray:
+            return seen.of_arms(seen.rows.own[name]) if per_arm else seen.rows.own[name]
+
+        return MetricSpec(dtype, metric.unit, metric.long_name or name.replace("_", " "), values, per_arm, empty)
+
+    return METRICS | {name: line(name, metric) for name, metric in own}

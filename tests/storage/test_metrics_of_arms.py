@@ -59,6 +59,22 @@ def test_stores_are_merged_and_several_bandits_are_kept():
     same(several, jb.sweep(*arguments, metrics=OWN))
 
 
+def test_fractions_of_arms_that_a_smaller_problem_lacks_are_not_known():
+    """They were 0, as if measured; counts are 0, and truth values false."""
+    whole = sweep()
+    lacking = whole.isel(n=0, arm=slice(3, None))
+    assert np.isnan(lacking["means"]).all()
+    assert not lacking["each"].any()
+    assert not lacking["often"].any()
+    assert not np.isnan(whole.isel(n=0, arm=slice(3))["means"]).all("arm").any()
+    same(jb.merge([sweep(n=[3]), sweep(n=[10])]), whole)
+    for keep in ("summary", "moments"):
+        kept = sweep(store=f"{keep}.zarr", keep=keep).load()
+        if keep == "moments":
+            expected = whole["means"].mean("seed")
+            np.testing.assert_allclose(kept["means_mean"], expected, rtol=1e-6)
+
+
 def test_numbers_that_an_earlier_version_kept_as_bits_are_refused():
     sweep(store="grid.zarr")
     blocks = Path("grid.zarr/blocks")
