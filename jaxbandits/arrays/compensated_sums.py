@@ -9,7 +9,7 @@ from jax import lax
 
 from jaxbandits.arrays.pytrees import pytree
 
-__all__ = ["CompensatedSum", "IntSum", "Sums", "compensated_total"]
+__all__ = ["CompensatedSum", "IntSum", "Sums", "compensated_total", "sums_of"]
 
 
 @pytree
@@ -24,6 +24,11 @@ class CompensatedSum:
     def of(cls, value: jax.Array) -> Self:
         """Return the sum of one term."""
         return cls(high=value, low=jnp.zeros_like(value))
+
+    @property
+    def value(self) -> jax.Array:
+        """Return the nearest float32."""
+        return self.high
 
     def plus(self, value: jax.Array) -> Self:
         """Return the sum with one more term, elementwise."""
@@ -60,6 +65,11 @@ class IntSum:
 
 #: Sums of rewards, of floats or of counts.
 Sums = CompensatedSum | IntSum
+
+
+def sums_of(value: jax.Array) -> Sums:
+    """Return the sums of one term, whole where its type is: int32 or float32 `(…)`."""
+    return IntSum.of(value) if jnp.issubdtype(value.dtype, jnp.integer) else CompensatedSum.of(value)
 
 
 def compensated_total(x: jax.Array) -> jax.Array:

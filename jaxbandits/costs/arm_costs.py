@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compensated_sums import CompensatedSum, IntSum
+from jaxbandits.arrays.compensated_sums import Sums, sums_of
 from jaxbandits.arrays.numerics import fast_max
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.costs.ledger import Ledger
@@ -23,7 +23,7 @@ __all__ = ["ArmCosts", "ToldCosts"]
 class ArmCosts:
     """The costs of pulls, by arm and in total; arms first, runs last."""
 
-    total: CompensatedSum | IntSum  # (K, …): costs of the pulls of each arm
+    total: Sums  # (K, …): costs of the pulls of each arm
     mean: jax.Array  # float32 (K, …): 0 before the first pull
     ledger: Ledger  # (…)
 
@@ -31,8 +31,9 @@ class ArmCosts:
     def none(cls, problem: Problem, shape: tuple[int, ...]) -> Self:
         """Return the costs before the first pull of runs of a shape."""
         zero, whole = jnp.zeros((problem.arms, *shape), jnp.float32), _is_whole(problem)
-        total = IntSum.of(zero) if whole else CompensatedSum.of(zero)
-        return cls(total=total, mean=zero, ledger=Ledger.empty(shape, whole=whole))
+        return cls(
+            total=sums_of(zero.astype(jnp.int32) if whole else zero), mean=zero, ledger=Ledger.empty(shape, whole=whole)
+        )
 
     def moved(self, by_arm: Callable[[jax.Array], jax.Array]) -> Self:
         """Return the same costs with the arms in another order."""

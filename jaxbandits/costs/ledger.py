@@ -6,7 +6,7 @@ from typing import Self
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.compensated_sums import CompensatedSum, IntSum
+from jaxbandits.arrays.compensated_sums import IntSum, Sums, sums_of
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.arrays.pytrees import pytree
 
@@ -22,8 +22,8 @@ class Ledger:
     overshoots a budget pays nothing (Li and Xia 2017, equation 3).
     """
 
-    paid: CompensatedSum | IntSum  # (…): the costs of all pulls
-    earned: CompensatedSum | IntSum  # (…): the rewards of all pulls but the last
+    paid: Sums  # (…): the costs of all pulls
+    earned: Sums  # (…): the rewards of all pulls but the last
     latest: jax.Array  # float32 or int32 (…): the reward of the last pull
 
     @classmethod
@@ -33,8 +33,7 @@ class Ledger:
         `whole` means that all rewards and costs are whole numbers.
         """
         nothing = jnp.zeros(shape, jnp.int32 if whole else jnp.float32)
-        none = IntSum.of(nothing) if whole else CompensatedSum.of(nothing)
-        return cls(paid=none, earned=none, latest=nothing)
+        return cls(paid=sums_of(nothing), earned=sums_of(nothing), latest=nothing)
 
     def plus(self, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
         """Return the ledger after one more pull of the runs that are live.

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import IntSum
 from jaxbandits.arrays.numerics import fast_max, no_fma
 from jaxbandits.statistics.arm_statistics import ArmStatistics, Moments
 
@@ -38,15 +38,12 @@ def count_pending(statistics: ArmStatistics, pending: jax.Array) -> ArmStatistic
     old, some = statistics.moments, pending > 0
     pulls = old.pulls + pending
     more = no_fma(pending.astype(jnp.float32) * statistics.mean)
+    sums = old.total.plus(jnp.round(more) if isinstance(old.total, IntSum) else more)
 
     def grown(x: jax.Array, value: jax.Array) -> jax.Array:
         return jnp.where(some, value, x)
 
-    total: jax.Array | CompensatedSum
-    if isinstance(old.total, CompensatedSum):
-        total = jax.tree.map(grown, old.total, old.total.plus(more))
-    else:
-        total = grown(old.total, old.total + jnp.round(more).astype(jnp.int32))
+    total = jax.tree.map(grown, old.total, sums)
     root, squares = old.inverse_root, old.squares
     if root is not None:
         root = grown(root, jnp.sqrt(1 / fast_max(pulls, jnp.int32(1)).astype(jnp.float32)))

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum, Sums, sums_of
 from jaxbandits.arrays.numerics import MAX_COUNT, fast_max, fast_min, no_fma
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.uint64 import UInt64
@@ -29,7 +29,7 @@ class Moments(NamedTuple):
     """Count, sum, mean and spread of rewards, elementwise over any shape."""
 
     pulls: jax.Array  # int32
-    total: jax.Array | CompensatedSum  # int32, or compensated float32
+    total: Sums  # int32, or compensated float32
     mean: jax.Array | None  # float32; None where rewards come in sums: nothing reads it between two sums
     inverse_root: jax.Array | None  # float32: 1/sqrt(pulls); None likewise
     squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are needed
@@ -39,14 +39,8 @@ class Moments(NamedTuple):
         pulled = count > 0
         pulls = self.pulls + count
         divisor = _divisor(pulls)
-        if isinstance(self.total, CompensatedSum):
-            compensated = self.total.plus(jnp.where(pulled, reward, 0).astype(jnp.float32))
-            total: jax.Array | CompensatedSum = compensated
-            mean = compensated.high / divisor
-        else:
-            total = self.total + count * reward.astype(jnp.int32)
-            mean = total.astype(jnp.float32) / divisor
-        mean = fast_min(fast_max(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
+        total = self.total.plus(jnp.where(pulled, reward, 0))
+        mean = fast_min(fast_max(total.high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
         squares = self.squares
         if squares is not None:
             assert self.mean is not None
@@ -78,13 +72,12 @@ class ArmStatistics:
             mask: bool `(K, …)` of the arms that exist; None for all.
             variance: whether to keep squared deviations.
         """
-        integer = jnp.issubdtype(reward.dtype, jnp.integer)
         mean = reward.astype(jnp.float32)
         exists = jnp.ones(reward.shape, bool) if mask is None else jnp.broadcast_to(mask, reward.shape)
         pulls = exists.astype(jnp.int32)
         moments = Moments(
             pulls=pulls,
-            total=reward.astype(jnp.int32) if integer else CompensatedSum.of(mean),
+            total=sums_of(reward),
             mean=mean,
             inverse_root=jnp.ones_like(mean),
             squares=CompensatedSum.of(jnp.zeros_like(mean)) if variance else None,
@@ -107,7 +100,7 @@ class ArmStatistics:
         nothing, zero = jnp.zeros((arms, *batch), jnp.int32), jnp.zeros((arms, *batch), jnp.float32)
         moments = Moments(
             pulls=nothing,
-            total=nothing if integer else CompensatedSum.of(zero),
+            total=sums_of(nothing if integer else zero),
             mean=zero if one_by_one else None,
             inverse_root=jnp.ones_like(zero) if one_by_one else None,
             squares=CompensatedSum.of(zero) if variance else None,
@@ -118,7 +111,7 @@ class ArmStatistics:
     def of_counts(
         cls,
         pulls: jax.Array,
-        total: jax.Array | CompensatedSum,
+        total: jax.Array | Sums,
         squares: jax.Array | None = None,
         time: jax.Array | None = None,
     ) -> Self:
@@ -126,18 +119,16 @@ class ArmStatistics:
 
         Args:
             pulls: int32 `(K, …)`, 0 for none.
-            total: int32 or float32 `(K, …)`, sums of the rewards.
+            total: sums of the rewards, int32 or float32 `(K, …)` if an array.
             squares: float32 `(K, …)`, sums of squared deviations from the mean; None where they are not kept.
             time: int32 `(…)`, pulls of all arms; None for their sum.
         """
-        if not (isinstance(total, CompensatedSum) or jnp.issubdtype(total.dtype, jnp.integer)):
-            total = CompensatedSum.of(total)
-        high = total.high if isinstance(total, CompensatedSum) else total.astype(jnp.float32)
+        sums = total if isinstance(total, Sums) else sums_of(total)
         divisor = _divisor(pulls)
         moments = Moments(
             pulls=pulls,
-            total=total,
-            mean=fast_min(fast_max(high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN)),
+            total=sums,
+            mean=fast_min(fast_max(sums.high / divisor, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN)),
             inverse_root=jnp.sqrt(1 / divisor),
             squares=None if squares is None else CompensatedSum.of(squares),
         )
@@ -151,14 +142,13 @@ class ArmStatistics:
     @property
     def total(self) -> jax.Array:
         """Return the sum of rewards, int32 or float32 `(K, …)`."""
-        total = self.moments.total
-        return total.high if isinstance(total, CompensatedSum) else total
+        return self.moments.total.value
 
     @property
     def mean(self) -> jax.Array:
         """Return the empirical mean, float32 `(K, …)`; 0 before the first pull."""
         mean = self.moments.mean
-        return self.total.astype(jnp.float32) / _divisor(self.pulls) if mean is None else mean
+        return self.moments.total.high / _divisor(self.pulls) if mean is None else mean
 
     @property
     def inverse_root(self) -> jax.Array:
@@ -203,14 +193,13 @@ class ArmStatistics:
             total: int32 or float32 `(K, …)`.
             count: int32 `(K, …)`; 0 changes no bit.
         """
-        old, fresh = self.moments, jnp.where(count > 0, total, 0)
-        sums = old.total.plus(fresh.astype(jnp.float32)) if isinstance(old.total, CompensatedSum) else old.total + fresh
-        moments = old._replace(pulls=old.pulls + count, total=sums)
+        old = self.moments
+        moments = old._replace(pulls=old.pulls + count, total=old.total.plus(jnp.where(count > 0, total, 0)))
         return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
 
     def without_sums(self) -> Self:
         """Drop the sums of the rewards, where nothing reads them; one row is left, which keeps their type."""
-        return dataclasses.replace(self, moments=self.moments._replace(total=self.total[:1]))
+        return dataclasses.replace(self, moments=self.moments._replace(total=sums_of(self.total[:1])))
 
     def add_counts(self, count: jax.Array, number: jax.Array, time: jax.Array) -> Self:
         """Return the statistics after batches whose sums are not kept: counts stop at 2^31 - 1.

@@ -118,7 +118,6 @@ EXCEPTIONS = {
     ("random/item_orders.py", "sorted_last", "sort"): "by whole numbers",
     ("random/tie_breaking.py", "reshuffle", PRODUCT): WHOLE,
     ("random/tie_breaking.py", "_arm", PRODUCT): WHOLE,
-    ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,
     ("statistics/robust_means.py", "slot", PRODUCT): WHOLE,
     ("sweeps/dry_run.py", "bytes_of_runs", PRODUCT): HOST,
     ("sweeps/lane_schedule.py", "*", PRODUCT): HOST,

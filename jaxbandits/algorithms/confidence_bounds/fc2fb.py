@@ -17,7 +17,7 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import Sums, sums_of
 from jaxbandits.arrays.probabilities import LogProbability
 from jaxbandits.arrays.static_int import StaticInt
 
@@ -27,7 +27,7 @@ __all__ = ["FC2FB"]
 class _State(NamedTuple):
     stage: jax.Array  # int32 (): r, from 1 on; R + 1 after the last one
     pulls: jax.Array  # int32 (K,), before the stage
-    total: jax.Array | CompensatedSum  # (K,): sums of the stage's rewards
+    total: Sums  # (K,): of the stage's rewards
     stopped: jax.Array  # bool (): the rule has stopped in this stage
     following: jax.Array  # int32 (): the arm to pull next
 
@@ -72,14 +72,12 @@ class FC2FB(Rule):
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the first stage, which has the first pulls already."""
         nothing, zero = jnp.zeros_like(arms.pulls), jnp.int32(0)
-        total = CompensatedSum.of(arms.total) if jnp.issubdtype(arms.total.dtype, jnp.floating) else arms.total
-        first = _State(jnp.int32(1), nothing, total, arms.time < 0, zero)
+        first = _State(jnp.int32(1), nothing, sums_of(arms.total), arms.time < 0, zero)
         return self._following(first, arms, key)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
         """Return the stage, or the next one, after a reward."""
-        old = jax.tree.map(lambda x: x[arm], state.total)
-        new = old.plus(reward) if isinstance(old, CompensatedSum) else old + reward
+        new = jax.tree.map(lambda x: x[arm], state.total).plus(reward)
         total = jax.tree.map(lambda x, value: x.at[arm].set(value), state.total, new)
         return self._following(state._replace(total=total), arms, reward)
 
@@ -126,8 +124,7 @@ class FC2FB(Rule):
 
 def _since(state: _State, arms: Arms) -> Arms:
     """Return the observations of a stage: its own sums, since differences of float32 sums lose its first rewards."""
-    pulls, total = arms.pulls - state.pulls, state.total
-    total = total.high if isinstance(total, CompensatedSum) else total
+    pulls, total = arms.pulls - state.pulls, state.total.value
     divisor = jnp.maximum(pulls, 1)
     return dataclasses.replace(
         arms, pulls=pulls, total=total, mean=total / divisor, inverse_root=jnp.sqrt(1 / divisor), time=jnp.sum(pulls),

@@ -16,7 +16,7 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count
-from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import Sums, sums_of
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.probabilities import log_of
 
@@ -26,16 +26,11 @@ __all__ = ["Bounds", "Race", "RaceState", "decisive"]
 class RaceState(NamedTuple):
     """The state between two looks."""
 
-    total: jax.Array | CompensatedSum  # (K,): the sums of all rewards
+    total: Sums  # (K,): of all rewards
     active: jax.Array  # bool (K,)
     accepted: jax.Array  # bool (K,)
     looked: jax.Array  # int32 (): n_r, pulls of every active arm
     round: jax.Array  # int32 (): r, looks so far
-
-    @property
-    def values(self) -> jax.Array:
-        """Return the sums of all rewards, int32 or float32 `(K,)`."""
-        return self.total.high if isinstance(self.total, CompensatedSum) else self.total
 
 
 class Bounds(NamedTuple):
@@ -71,9 +66,8 @@ class Race(Rule):
     def init(self, arms: Arms, key: jax.Array) -> RaceState:
         """Return the state before the first pull."""
         del key
-        total = CompensatedSum.of(arms.total) if jnp.issubdtype(arms.total.dtype, jnp.floating) else arms.total
         nobody = jnp.zeros(len(arms), bool)
-        return RaceState(total, ~nobody, nobody, jnp.int32(0), jnp.int32(0))
+        return RaceState(sums_of(arms.total), ~nobody, nobody, jnp.int32(0), jnp.int32(0))
 
     def request(self, state: RaceState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the pulls until the next look; if sums would exceed the range of counts, a number that is refused."""
@@ -86,10 +80,9 @@ class Race(Rule):
     def absorb(self, state: RaceState, arms: Arms, counts: jax.Array, sums: jax.Array) -> RaceState:
         """Return the state after a look; J are the best-looking arms that complete the m."""
         b = self.range_of(arms)
-        total = state.total.plus(sums) if isinstance(state.total, CompensatedSum) else state.total + sums
         n = state.looked + jnp.max(counts)
-        new = state._replace(total=total, looked=n, round=state.round + 1)
-        lower, upper = self._bounds(new.values / n, self._level(state, arms) / n, b)
+        new = state._replace(total=state.total.plus(sums), looked=n, round=state.round + 1)
+        lower, upper = self._bounds(new.total.value / n, self._level(state, arms) / n, b)
         accepted, discarded = decisive(arms, Bounds(lower, upper), self._leaders(new), state.active, self.epsilon)
         return new._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
 
@@ -110,7 +103,7 @@ class Race(Rule):
 
     def _leaders(self, state: RaceState) -> jax.Array:
         """Return J, the active arms with the largest means that complete the m; bool `(K,)`."""
-        return are_largest(state.values, self._left(state), state.active)
+        return are_largest(state.total.value, self._left(state), state.active)
 
     def _level(self, state: RaceState, arms: Arms) -> jax.Array:
         """Return the level of the next look, ln(c K r (r+1) / delta)."""
