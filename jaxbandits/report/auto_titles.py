@@ -30,7 +30,7 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
         lows, highs = (bound.transpose(x, ...).values.reshape(known.sizes[x], -1) for bound in bounds)
         direction, factor = least_change((lows[0], highs[0]), (lows[-1], highs[-1]))
     if first.size == 1:
-        start, end = (_at_least(is_bound.isel({x: i})) + show(ends[0]) for i, ends in ((0, first), (-1, last)))
+        start, end = (_shown(ends[0], is_bound.isel({x: i}), show) for i, ends in ((0, first), (-1, last)))
         if first[0] == last[0] and start == end:
             return f"{what} is {start} at both ends, {span}"
         doubt = "" if direction or centre != "mean" else "; the difference may be chance"
@@ -78,11 +78,12 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
     if hue is not None:
         within = _range(medians, bound, formatting.value)
         return f"{_of(known)}median {what} are {within} over {style.symbol(known, hue)}"
-    middle, tail = (formatting.value(float(known[f"{y}_{part}"])) for part in ("q50", "q90"))
+    middle, tail = (float(known[f"{y}_{part}"]) for part in ("q50", "q90"))
     if bound.any():
-        return f"{_of(known)}half of the runs take more than {middle} {what}"
-    rest = f"the slowest tenth more than {tail}" if tail_bound.any() else f"nine in ten {tail}"
-    return f"{_of(known)}half of the runs take at most {middle} {what}, {rest}"
+        return f"{_of(known)}half of the runs take more than {formatting.rounded_down(middle)} {what}"
+    more = f"the slowest tenth more than {formatting.rounded_down(tail)}"
+    rest = more if tail_bound.any() else f"nine in ten {formatting.value(tail)}"
+    return f"{_of(known)}half of the runs take at most {formatting.value(middle)} {what}, {rest}"
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
@@ -104,9 +105,9 @@ def _show(known: xr.Dataset, y: str) -> Callable[[float], str]:
     return lambda value: formatting.rate(value, runs)
 
 
-def _at_least(bound: ArrayLike) -> str:
-    """Return the words for a number that is a lower bound, as runs were truncated."""
-    return "at least " if np.any(bound) else ""
+def _shown(x: float, bound: ArrayLike, show: Callable[[float], str]) -> str:
+    """Return how a number is written, which may be a lower bound, as runs were truncated."""
+    return f"at least {formatting.rounded_down(x)}" if np.any(bound) else show(x)
 
 
 def _extremes(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], str]) -> list[tuple[int, str]]:
@@ -116,7 +117,7 @@ def _extremes(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float],
     """
     flat, bounds = values.values.ravel(), bound.values.ravel()
     low, high = int(np.nanargmin(flat)), int(np.nanargmax(flat))
-    return [(low, _at_least(bounds[low]) + show(flat[low])), (high, _at_least(bounds) + show(flat[high]))]
+    return [(low, _shown(flat[low], bounds[low], show)), (high, _shown(flat[high], bounds, show))]
 
 
 def _range(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], str]) -> str:

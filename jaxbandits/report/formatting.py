@@ -1,5 +1,6 @@
 """Numbers as people read them: the same in titles, tables and captions."""
 
+import decimal
 import math
 import textwrap
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ __all__ = [
     "power",
     "probability",
     "rate",
+    "rounded_down",
     "short",
     "text",
     "texts",
@@ -50,6 +52,13 @@ def value(x: float, whole_below: float = 1e6) -> str:
         rounded = round(x, digits)
         return f"{rounded:,.{max(digits, 0)}f}"
     return f"{x:.3g}"
+
+
+def rounded_down(x: float) -> str:
+    """Format a lower bound as `value` does, rounded down: `1,230,000` for 1,236,000."""
+    if not math.isfinite(x) or (x % 1 == 0 and value(x) == f"{int(x):,}"):
+        return value(x)
+    return value(float(decimal.Context(3, decimal.ROUND_FLOOR).create_decimal(str(float(x)))))
 
 
 def full(x: float) -> str:

@@ -55,7 +55,21 @@ def test_a_truncated_end_is_a_lower_bound(make):
     ds = make({"budget": [100, 1000]})
     ds["status"][1, :3] = 1
     text = plots.curve(ds).get_suptitle()
-    assert f"to at least {formatting.value(float(ds['pulls'][1].mean()))} as budget" in text.replace("\n", " ")
+    assert f"to at least {formatting.rounded_down(float(ds['pulls'][1].mean()))} as budget" in text.replace("\n", " ")
+
+
+@pytest.mark.parametrize(("bound", "text"), [
+    (1_236_000, "1,230,000"), (1_230_000, "1,230,000"), (12_345, "12,345"), (12_399.5, "12,300"), (0.29, "0.29"),
+    (0.2999, "0.299"), (2.0**-20, "9.53e-07"), (np.inf, "∞"), (np.nan, "–"),
+])  # fmt: skip
+def test_a_lower_bound_is_rounded_down(make, bound, text):
+    """At least 1,240,000 was said of runs that were cut at 1,236,000."""
+    assert formatting.rounded_down(bound) == text
+    ds = make({"budget": [100, 1000]})
+    ds["pulls"] = ds["pulls"] * 0.0 + bound
+    ds["status"][:] = 1
+    if np.isfinite(bound):
+        assert plots.bars(ds, y="pulls").get_suptitle().replace("\n", " ").endswith(f" is at least {text} for all")
 
 
 def test_every_lower_bound_is_said_to_be_one(make):
