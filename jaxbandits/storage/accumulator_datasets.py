@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.report.run_statistics import QUANTILES, TRUTH, Statistics, between
+from jaxbandits.report.run_statistics import QUANTILES, Statistics, between
 from jaxbandits.report.summaries import FLAGS, Reduced, summary_of
 from jaxbandits.storage.accumulators import Moments, Stream, rounded_values
-from jaxbandits.storage.layout import Layout, Variable, coordinates_of
+from jaxbandits.storage.layout import Layout, coordinates_of
 
 __all__ = ["moments_dataset", "summary_dataset"]
 
@@ -24,7 +24,7 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
     """
     found: dict[str, xr.DataArray] = {}
     for name in [name for name in layout.variables if name in stream.moments]:
-        about = _about(layout.variables[name])
+        about = layout.variables[name].about
         for part, values in zip(("mean", "variance"), stream.moments[name].mean_and_variance(), strict=True):
             array = _array(layout, values, layout.variables[name].per_arm)
             found[f"{name}_{part}"] = array.assign_attrs({**about, "long_name": f"{part} of {about['long_name']}"})
@@ -50,7 +50,7 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
             continue
         number = _array(layout, moments.number, per_arm=False)
         ends = {ending: _array(layout, q, per_arm=False) for ending, q in _quantiles(stream, name).items()}
-        statistics[name] = Statistics(number, mean.assign_attrs(_about(variable)), variance**0.5, ends)
+        statistics[name] = Statistics(number, mean.assign_attrs(variable.about), variance**0.5, ends)
     censored, stalled = (
         _array(layout, _total(stream.moments[name]), per_arm=False) for name in ("stopped early", "stalled")
     )
@@ -61,11 +61,6 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
     wrong_size = None if sizes is None else _array(layout, _total(sizes), per_arm=False)
     found = Reduced(statistics, runs, censored, stalled, errors, runs - answered, wrong_size, attrs | about)
     return _named(summary_of(found), layout, stream)
-
-
-def _about(variable: Variable) -> dict[str, str]:
-    """Return the attributes of the statistics of a variable."""
-    return variable.about | (TRUTH if variable.dtype == np.bool_ else {})
 
 
 def _named(dataset: xr.Dataset, layout: Layout, stream: Stream) -> xr.Dataset:

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.memory import check_fits_in_memory
+from jaxbandits.report.run_statistics import TRUTH
 from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of, with_text
 from jaxbandits.sweeps.entries import Entries, names_at
 from jaxbandits.sweeps.grid import NONE, Cell, Grid, cell_hashes
@@ -56,6 +57,8 @@ def _arms(cell: Cell) -> int:
 def _variable(metric: MetricSpec, named: list[tuple[Cell, str, str]]) -> Variable:
     """Return a variable with its attributes: of an algorithm or of a problem, where there are several."""
     about: dict[str, Any] = {"long_name": metric.long_name}
+    if metric.dtype == np.bool_:  # they become fractions where a cell has no runs
+        about |= TRUTH
     for cell, algorithm, _ in named:
         for key, text in metric.about(cell).items():
             about[key] = with_text(about.get(key), algorithm, text)

@@ -125,3 +125,18 @@ def test_truth_values_have_the_interval_of_a_rate(keep):
     text = jb.table(kept, value=["large", "pulls"])
     assert "1.000 [0.884, 1.000]" in text
     assert "large: rate of true values [95% interval of Clopper and Pearson]" in text
+
+
+@pytest.mark.parametrize("keep", [None, "runs", "summary", "moments"])
+def test_truth_values_stay_such_where_a_pair_is_left_out(keep):
+    """They are fractions in results then, for NaN, and had Student's interval."""
+    algorithms = {"uniform": jb.Uniform(budget=20), "kl-lucb": jb.KLLUCB(epsilon=0.2, delta=0.1)}
+    problems = {"coins": jb.bernoulli([0.9, 0.4]), "normal": jb.gaussian([0.9, 0.4])}
+    own = {"large": lambda problem, state, recommended: state.mean[0] > -1}
+    with pytest.warns(UserWarning, match="left out"):
+        kept = jb.sweep(algorithms, problems, 30, metrics=own, **({"store": "a.zarr", "keep": keep} if keep else {}))
+    found = kept.load() if keep == "summary" else jb.summary(kept.load())
+    ran = found.sel(algorithm="uniform", problem="coins")
+    test = scipy.stats.binomtest(30, 30).proportion_ci(method="exact")
+    np.testing.assert_allclose([ran["large_low"].item(), ran["large_high"].item()], test, rtol=1e-9)
+    assert np.isnan(found["large_mean"].sel(algorithm="kl-lucb", problem="normal"))
