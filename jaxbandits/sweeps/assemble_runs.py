@@ -10,7 +10,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.status import OUTSIDE, STALLED, fault_of
 from jaxbandits.storage.layout import FinishedRuns, Layout
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.metrics import MetricSpec, RunTable
+from jaxbandits.sweeps.metrics import CellTable, MetricSpec, RunTable
 
 __all__ = ["RunAssembler", "refuse_faults", "stalled_names"]
 
@@ -23,25 +23,26 @@ class _Rows(NamedTuple):
 
 
 class RunAssembler:
-    """Collects rows until their run has ended."""
+    """Collects rows of compatible cells until their run has ended."""
 
-    def __init__(self, layout: Layout, metrics: dict[str, MetricSpec]) -> None:
-        """Start without rows."""
-        self._layout, self._metrics = layout, metrics
-        self._waiting: list[_Rows] = []
-
-    def add(self, cells: list[Cell], places: np.ndarray, rows: LogRows) -> FinishedRuns:
-        """Add rows, and return the runs that have ended with them.
+    def __init__(self, layout: Layout, metrics: dict[str, MetricSpec], cells: list[Cell], places: np.ndarray) -> None:
+        """Start without rows.
 
         Args:
-            cells: compatible cells.
+            layout: the layout of the results.
+            metrics: the table of metrics.
+            cells: C compatible cells.
             places: int64 `(C,)`: the number of each in the grid.
-            rows: rows of these cells.
         """
-        seen = RunTable(rows, cells, self._layout.checkpoints)
+        self._layout, self._metrics, self._cells, self._places = layout, metrics, CellTable(cells), places
+        self._waiting: list[_Rows] = []
+
+    def add(self, rows: LogRows) -> FinishedRuns:
+        """Add rows, and return the runs that have ended with them."""
+        seen = RunTable(rows, self._cells, self._layout.checkpoints)
         values = {name: metric.function(seen) for name, metric in self._metrics.items()}
         there = {name: self._fitted(name, value) for name, value in values.items() if value is not None}
-        cell, seed = places[rows.cell], rows.seed.astype(np.int64)
+        cell, seed = self._places[rows.cell], rows.seed.astype(np.int64)
         if not len(self._layout.checkpoints):  # every row is a run
             return FinishedRuns(cell, seed, {name: value[:, None] for name, value in there.items()})
         return self._of_curves(_Rows((cell << 32) | seed, rows.checkpoint, rows.ended, there))

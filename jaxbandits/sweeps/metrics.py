@@ -17,23 +17,47 @@ from jaxbandits.engine.metric import Metric, MetricKind, Metrics
 from jaxbandits.engine.protocol_checks import is_registered
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.success import Judgement, criterion, judge
+from jaxbandits.sweeps.success import Judge, Judgement, criterion
 
-__all__ = ["METRICS", "MetricSpec", "RunTable", "table"]
+__all__ = ["METRICS", "CellTable", "MetricSpec", "RunTable", "table"]
+
+
+class CellTable:
+    """C compatible cells, and what metrics need of each: computed once, for all the parts in which rows come."""
+
+    def __init__(self, cells: list[Cell]) -> None:
+        """Store the cells."""
+        self.cells = cells
+
+    @functools.cached_property
+    def judge(self) -> Judge:
+        """Return the judge of their answers."""
+        return Judge(self.cells)
+
+    @functools.cached_property
+    def cost_budget(self) -> np.ndarray:
+        """Return the budgets of cost, float64 `(C,)`."""
+        return np.asarray([cell.algorithm.cost_budget for cell in self.cells], np.float64)
+
+    @functools.cached_property
+    def best_ratio(self) -> np.ndarray:
+        """Return the best ratios of expected reward to expected cost, float64 `(C,)`."""
+        return np.asarray([cell.problem.best_ratio for cell in self.cells])
 
 
 class RunTable:
     """N finished rows of compatible cells: the argument of the metrics."""
 
-    def __init__(self, rows: LogRows, cells: list[Cell], checkpoints: np.ndarray) -> None:
+    def __init__(self, rows: LogRows, of_cells: CellTable, checkpoints: np.ndarray) -> None:
         """Store rows with the number of each one's cell.
 
         Args:
             rows: N rows.
-            cells: the cells.
+            of_cells: the cells.
             checkpoints: `(Q,)`, points of a curve; empty without one.
         """
-        self.rows, self.cells, self.checkpoints = rows, cells, checkpoints
+        self.rows, self.cells, self.checkpoints = rows, of_cells.cells, checkpoints
+        self._of_cells = of_cells
         #: bool `(N, bandits, K)`
         self.recommended = self.of_arms(rows.recommended)
 
@@ -44,7 +68,7 @@ class RunTable:
     @functools.cached_property
     def judgement(self) -> Judgement:
         """Judge the answers."""
-        return judge(self.cells, self.rows, self.recommended)
+        return self._of_cells.judge.judgement(self.rows, self.recommended)
 
     @property
     def wrong_size(self) -> np.ndarray | None:
@@ -85,11 +109,10 @@ class RunTable:
         collected = self.rows.account.reward
         if collected is None:
             return None
-        available = np.asarray([cell.algorithm.cost_budget for cell in self.cells], np.float64)[self.rows.cell]
+        available = self._of_cells.cost_budget[self.rows.cell]
         if len(self.checkpoints):
             available = np.minimum(available, self.checkpoints[self.rows.checkpoint])
-        best = np.asarray([cell.problem.best_ratio for cell in self.cells])[self.rows.cell]
-        return np.asarray(best * available - collected)
+        return np.asarray(self._of_cells.best_ratio[self.rows.cell] * available - collected)
 
 
 def _nothing(cell: Cell) -> dict[str, str]:

@@ -81,12 +81,12 @@ def make_runs(
                     on_progress(done)
 
             places = plan.places(cells)
-            gathering = RunAssembler(plan.layout, plan.metrics)
+            gathering = RunAssembler(plan.layout, plan.metrics, cells, places)
             batched, queue = jobs_of(plan, cells, [pending[place] for place in places], placement)
             for rows in run_jobs(batched, queue, placement, report):
                 refuse_faults(rows, cells, plan.layout.dimensions)
                 stalled.update(stalled_names(rows, cells))
-                take(gathering.add(cells, places, rows))
+                take(gathering.add(rows))
     for name, runs in stalled.items():
         warn(
             f"{name}: {runs} runs made {MOST_IDLE:,} steps in a row without a pull and did not end, so they were "

@@ -13,7 +13,7 @@ from jaxbandits.engine.driver import LogRows
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.grid import Cell
 
-__all__ = ["Judgement", "criterion", "judge", "judge_means", "within"]
+__all__ = ["Judge", "Judgement", "criterion", "judge_means", "within"]
 
 _DRAWN = (
     "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the run drew "
@@ -38,38 +38,45 @@ def criterion(cell: Cell) -> str:
     return _DRAWN if cell.problem.drawn and own not in SET_CRITERIA else CRITERIA[own]
 
 
-def judge(cells: Sequence[Cell], rows: LogRows, recommended: np.ndarray) -> Judgement:
-    """Judge the answers of finished rows.
+class Judge:
+    """Judges answers to compatible cells; rows come in many parts, and what is known of a cell is looked up once."""
 
-    Args:
-        cells: compatible cells.
-        rows: N rows.
-        recommended: bool `(N, bandits, K)`.
-    """
-    own, epsilon = rows.correct, np.asarray([tolerance_of(cell.algorithm) for cell in cells])
-    if rows.regret is not None:
-        simple, aggregate, beyond = (np.maximum(one, 0) for one in rows.regret)
-        correct = beyond <= epsilon[rows.cell]
-    else:
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        """Look up what is known of C cells, and of the problems that they share."""
         kind = cells[0].algorithm.traits.criterion
-        means = _values(cells, recommended.shape[2], ratio=kind == "ratio")
-        together = kind in ("aggregate", "exact")
-        given = kind != "ratio" and all(cell.problem.mean_is for cell in cells)
-        simple, aggregate, correct = judge_means(
-            means, rows.cell, recommended, epsilon[rows.cell], together=together, given=given
-        )
-    correct = correct if own is None else own
-    declared = [answers_of(cell.algorithm) for cell in cells]
-    wrong_size = np.zeros(len(correct), bool)
-    if None not in declared:
-        returned = np.count_nonzero(recommended, axis=2)
-        wrong_size = (returned != np.asarray(declared)[rows.cell][:, None]).any(axis=1)
-    return Judgement(simple, aggregate, correct & ~wrong_size, wrong_size)
+        self._ratio, self._together = kind == "ratio", kind in ("aggregate", "exact")
+        self._epsilon = np.asarray([tolerance_of(cell.algorithm) for cell in cells])
+        declared = [answers_of(cell.algorithm) for cell in cells]
+        self._declared = None if None in declared else np.asarray(declared)
+        self._problems = list({id(cell.problem): cell.problem for cell in cells}.values())
+        places = {id(problem): place for place, problem in enumerate(self._problems)}
+        self._problem = np.asarray([places[id(cell.problem)] for cell in cells])
+        self._given = not self._ratio and all(problem.mean_is for problem in self._problems)
+        self._values: np.ndarray | None = None
+
+    def judgement(self, rows: LogRows, recommended: np.ndarray) -> Judgement:
+        """Judge the answers of N finished rows, bool `(N, bandits, K)`."""
+        epsilon = self._epsilon[rows.cell]
+        if rows.regret is not None:
+            simple, aggregate, beyond = (np.maximum(one, 0) for one in rows.regret)
+            correct = beyond <= epsilon
+        else:
+            if self._values is None:
+                self._values = _values(self._problems, recommended.shape[2], ratio=self._ratio)
+            simple, aggregate, correct = judge_means(
+                self._values, self._problem[rows.cell], recommended, epsilon, together=self._together, given=self._given
+            )
+        correct = correct if rows.correct is None else rows.correct
+        wrong_size = np.zeros(len(correct), bool)
+        if self._declared is not None:
+            returned = np.count_nonzero(recommended, axis=2)
+            wrong_size = (returned != self._declared[rows.cell][:, None]).any(axis=1)
+        return Judgement(simple, aggregate, correct & ~wrong_size, wrong_size)
 
 
 def judge_means(
     means: np.ndarray,
-    cell: np.ndarray,
+    problem: np.ndarray,
     recommended: np.ndarray,
     epsilon: np.ndarray | float,
     *,
@@ -82,8 +89,8 @@ def judge_means(
     rounded. With epsilon = 0, means that a user gave are equal or not, and nothing is allowed.
 
     Args:
-        means: float64 `(C, bandits, K)`, -inf for arms that do not exist.
-        cell: int `(N,)`, which of the C cells an answer is for.
+        means: float64 `(P, bandits, K)`, -inf for arms that do not exist.
+        problem: int `(N,)`, which of the P problems an answer is for.
         recommended: bool `(N, bandits, K)`.
         epsilon: `(N,)` or `()`, the largest shortfall of a correct answer.
         together: whether the mean of the returned arms is judged, in place of the worst of them.
@@ -92,14 +99,16 @@ def judge_means(
     Returns:
         float64 `(N,)`, float64 `(N,)`, bool `(N,)`.
     """
+    used, problem = np.unique(problem, return_inverse=True)
+    means = means[used]
     order = np.argsort(-means, axis=2, kind="stable")
     best = np.take_along_axis(means, order, axis=2)
     number = np.count_nonzero(recommended, axis=2)
     # The returned arms of every bandit of every row, best first; the j-th of them is compared with the j-th best arm.
-    row, bandit, place = np.nonzero(np.take_along_axis(recommended, order[cell], axis=2))
+    row, bandit, place = np.nonzero(np.take_along_axis(recommended, order[problem], axis=2))
     answer = row * number.shape[1] + bandit
     first = np.cumsum(number.ravel()) - number.ravel()
-    wanted, had = (best[cell[row], bandit, rank] for rank in (np.arange(len(row)) - first[answer], place))
+    wanted, had = (best[problem[row], bandit, rank] for rank in (np.arange(len(row)) - first[answer], place))
     lost = wanted - had
     rounding = np.where(given & (np.broadcast_to(epsilon, len(number))[row] == 0), 0.0, ROUNDING)
     beyond = np.maximum(lost - rounding * np.maximum(np.abs(wanted), np.abs(had)), 0)
@@ -129,18 +138,18 @@ def within(problem: Problem, recommended: xr.DataArray, epsilon: float) -> np.nd
     """
     means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T
     answers = recommended.to_numpy().reshape(recommended.sizes["seed"], *means.shape)
-    cell, given = np.zeros(len(answers), np.int64), bool(problem.mean_is)
-    return judge_means(means[None], cell, answers, epsilon, given=given)[2]
+    one = np.zeros(len(answers), np.int64)
+    return judge_means(means[None], one, answers, epsilon, given=bool(problem.mean_is))[2]
 
 
-def _values(cells: Sequence[Cell], arms: int, *, ratio: bool) -> np.ndarray:
-    """Return the means, or ratios of reward to cost, of C cells, float64 `(C, bandits, arms)`.
+def _values(problems: Sequence[Problem], arms: int, *, ratio: bool) -> np.ndarray:
+    """Return the means, or ratios of reward to cost, of P problems, float64 `(P, bandits, arms)`.
 
     They are -inf where there is no arm.
     """
-    values = np.full((len(cells), cells[0].problem.bandits, arms), -np.inf)
-    for filled, cell in zip(values, cells, strict=True):
-        worth = cell.problem.value if ratio else cell.problem.mean
-        one = np.asarray(worth, np.float64).reshape(-1, cell.problem.bandits).T
+    values = np.full((len(problems), problems[0].bandits, arms), -np.inf)
+    for filled, problem in zip(values, problems, strict=True):
+        worth = problem.value if ratio else problem.mean
+        one = np.asarray(worth, np.float64).reshape(-1, problem.bandits).T
         filled[:, : one.shape[1]] = one
     return values
