@@ -29,7 +29,7 @@ def by_label(spec: dict[str, Any], only: dict[str, Any] | None = None) -> dict[s
     found = dict(spec)
     for kind in KINDS:
         if isinstance(spec[kind], list):
-            kept = labels_of(spec if only is None else only, kind)
+            kept = set(labels_of(spec if only is None else only, kind))
             found[kind] = {table["label"]: table for table in spec[kind] if table["label"] in kept}
     return found
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from jaxbandits.status import NOT_RUN
 
-__all__ = ["FinishedRuns", "Layout", "Variable", "coordinates_of", "dataset_of", "with_text"]
+__all__ = ["FinishedRuns", "Layout", "Variable", "add_text", "coordinates_of", "dataset_of"]
 
 
 class FinishedRuns(NamedTuple):
@@ -39,14 +39,14 @@ class Variable(NamedTuple):
         return {key: _spoken(value) for key, value in self.attrs.items()}
 
 
-def with_text(there: Any, name: str, text: str) -> Any:
-    """Return texts by name with one more; a text alone where there is no name."""
+def add_text(attrs: dict[str, Any], key: str, name: str, text: str) -> None:
+    """Add a text to the texts by name that an attribute has; a text alone where there is no name."""
     if not name:
-        return text
-    found = dict(there or {})
-    texts = found.get(name, text).split(" or ")
-    found[name] = " or ".join(texts if text in texts else [*texts, text])
-    return found
+        attrs[key] = text
+        return
+    by_name = attrs.setdefault(key, {})
+    texts = by_name.get(name, text).split(" or ")
+    by_name[name] = " or ".join(texts if text in texts else [*texts, text])
 
 
 def _spoken(value: str | dict[str, str]) -> str:

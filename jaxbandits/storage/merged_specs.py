@@ -1,5 +1,6 @@
 """Merges sweeps of compatible specifications: more values on an axis, more seeds."""
 
+import copy
 import functools
 import itertools
 import json
@@ -19,7 +20,7 @@ from jaxbandits.io.spec_axes import (
     with_paths_of,
 )
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.layout import Layout, Variable, with_text
+from jaxbandits.storage.layout import Layout, Variable, add_text
 from jaxbandits.storage.merged_cells import merge_cells
 from jaxbandits.storage.store_files import Description, as_coordinate
 from jaxbandits.users_code.records import CODE
@@ -107,9 +108,9 @@ def united_values(there: Any, here: Any) -> list[Any]:
     """
     first, second = (np.asarray(values).tolist() for values in (there, here))
     for one, other in ((second, first), (first, second)):
-        if all(value in one for value in other):
+        if set(other) <= set(one):
             return one
-    together = first + [value for value in second if value not in first]
+    together = list(dict.fromkeys(first + second))
     if all(isinstance(value, int | float) for value in together):
         for down in (False, True):
             if all(values == sorted(values, reverse=down) for values in (first, second)):
@@ -187,12 +188,12 @@ def _unite_axis(table: dict[str, Any], key: str, others: Sequence[dict[str, Any]
 
 def _united_variable(name: str, layouts: Sequence[Layout]) -> Variable:
     """Return a variable of the first layout, with the attributes that others have by algorithm or problem."""
-    attrs = dict(layouts[0].variables[name].attrs)
+    attrs = copy.deepcopy(layouts[0].variables[name].attrs)
     for layout in layouts[1:]:
         for key, value in layout.variables[name].attrs.items() if name in layout.variables else ():
             if isinstance(value, dict):
                 for label, text in value.items():
-                    attrs[key] = with_text(attrs.get(key), label, text)
+                    add_text(attrs, key, label, text)
     return layouts[0].variables[name]._replace(attrs=attrs)
 
 

@@ -3,9 +3,11 @@
 A list or a mapping makes a dimension of the results, `algorithm` or `problem`. One alone makes none.
 """
 
+import dataclasses
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from jaxbandits.algorithms.parameters import axes_of, values_of
 from jaxbandits.algorithms.protocol import Rule
@@ -31,7 +33,8 @@ _NOT_IN_NAMES = frozenset({"name", "sha256", MARK, CODE})
 _LONGEST = 40
 
 
-class Entries(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Entries:
     """The algorithms or the problems of a sweep."""
 
     kind: Kind
@@ -39,7 +42,7 @@ class Entries(NamedTuple):
     listed: bool  # whether they are a dimension of the results
     places: dict[str, tuple[str, ...]]  # the keys that lead to each in a specification
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """Return the names."""
         return tuple(self.things)
@@ -52,7 +55,7 @@ class Entries(NamedTuple):
 
     def replaced(self, things: dict[str, Any]) -> "Entries":
         """Return other algorithms or problems, with the same names or fewer."""
-        return self._replace(things=things, places={name: self.places[name] for name in things})
+        return dataclasses.replace(self, things=things, places={name: self.places[name] for name in things})
 
 
 def entries_of(kind: Kind, given: Any) -> Entries:
@@ -92,15 +95,17 @@ def of_list(kind: Kind, names: Sequence[str], things: Sequence[Any], places: Seq
     Raises:
         UsageError: two of one name, or a problem with several names.
     """
-    for number, (name, place) in enumerate(zip(names, places, strict=True)):
+    seen: set[str] = set()
+    for name, thing, place in zip(names, things, places, strict=True):
         with about(*place):
-            if name in names[:number]:
+            if name in seen:
                 raise UsageError(
                     f"two {kind}s are called {name!r}: give them names of their own, "
                     f"{{'a name': {kind}}} in Python or label = \"a name\" in a file"
                 )
-            if kind == "problem" and "name" in things[number].axes:
+            if kind == "problem" and "name" in thing.axes:
                 raise UsageError("a problem in a list has one name, not an axis of them: list the problems one by one")
+            seen.add(name)
     return Entries(kind, dict(zip(names, things, strict=True)), True, dict(zip(names, places, strict=True)))
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.run_statistics import TRUTH
-from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of, with_text
+from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, add_text, dataset_of
 from jaxbandits.sweeps.entries import Entries, names_at
 from jaxbandits.sweeps.grid import NONE, Cell, Grid, cell_hashes
 from jaxbandits.sweeps.metrics import MetricSpec
@@ -61,14 +61,14 @@ def _variable(metric: MetricSpec, named: list[tuple[Cell, str, str]]) -> Variabl
         about |= TRUTH
     for cell, algorithm, _ in named:
         for key, text in metric.about(cell).items():
-            about[key] = with_text(about.get(key), algorithm, text)
+            add_text(about, key, algorithm, text)
         if not algorithm:
             break
     for cell, _, problem in named:
         if metric.unit:
-            about["units"] = with_text(about.get("units"), problem, metric.unit.format(cost=cell.problem.cost_unit))
+            add_text(about, "units", problem, metric.unit.format(cost=cell.problem.cost_unit))
         if metric.per_arm and problem:
-            about["arms"] = with_text(about.get("arms"), problem, str(_arms(cell)))
+            add_text(about, "arms", problem, str(_arms(cell)))
         if not problem:
             break
     return Variable(metric.dtype, metric.per_arm, metric.empty, about)
