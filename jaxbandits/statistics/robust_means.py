@@ -220,7 +220,8 @@ class Catoni(MeanEstimator):
             # What remains after Newton's step: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
             power = exp(no_fma((self.p - 1) * log(fast_max(scaled_newton, jnp.float32(1e-30)))))
             left = jnp.where(near, jnp.abs(step) * power, jnp.abs(step))
-            far = arms.largest(jnp.where(wanted, left, 0)) > precision
+            moved = wanted & (jnp.abs(step) > 2**-23 * jnp.abs(new))  # else float32 has no nearer number
+            far = arms.largest(jnp.where(moved, left, 0)) > precision
             return new, moving & far
 
         everyone = jnp.ones(number.shape, bool)

@@ -1,5 +1,6 @@
 """Estimators of means against slow float64 references, and the inequalities that their radii stand on."""
 
+import dataclasses
 import functools
 
 import jax
@@ -101,6 +102,29 @@ def test_catoni_finds_the_root(p, number, level):
         root = optimize.brentq(lambda y, x=x: psi(alpha * (x - y), p).sum(), x.min(), x.max())
         assert abs(float(looked.last[arm]) - root) < 2e-4 / alpha
     assert not np.allclose(looked.last, rewards.mean(0), atol=1e-3)
+
+
+@pytest.mark.parametrize(("p", "level", "offset"), [(2.0, 4.5, 1e6), (1.2, 1.0, 1e5)])
+def test_catoni_ends_far_from_zero(p, level, offset):
+    """Float32 does not hold the root to the wanted precision there: the nearest number is the estimate."""
+    rewards, passes = (REWARDS[:200] + offset).astype(np.float32), []
+
+    def counted():
+        passes.append(None)
+        if len(passes) > 1000:
+            raise RuntimeError("the root is not found")
+
+    def look(pull):
+        jax.debug.callback(counted)
+        return jnp.asarray(rewards)[jnp.minimum(pull[:, 0], 199)]
+
+    near = dataclasses.replace(catoni(level, 2.0, p), last=jnp.full(ARMS, offset, jnp.float32))
+    looked = jax.jit(lambda: near.looked(look, jnp.int32(200), jnp.ones(ARMS, bool)))()
+    alpha = (p * level / ((p - 1) * 200 * 2.0 * 2 ** (2 - p))) ** (1 / p)
+    for arm in range(ARMS):
+        x = rewards[:, arm].astype(np.float64)
+        root = optimize.brentq(lambda y, x=x: psi(alpha * (x - y), p).sum(), x.min(), x.max())
+        assert abs(float(looked.last[arm]) - root) <= np.spacing(np.float32(offset))
 
 
 def test_catoni_leaves_unwanted_arms_alone():
