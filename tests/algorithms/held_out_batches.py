@@ -90,7 +90,7 @@ def bayes_elim(bandit: Bandit, budget: int, mean: np.ndarray, sd: float, varianc
     alive, left, rounds = np.ones((runs, arms), bool), arms, math.ceil(math.log2(arms))
     prior, spread = np.asarray(mean)[bandit.of], np.asarray(variances)[bandit.of]
     for _ in range(rounds):
-        n = np.floor(budget // rounds * spread / np.where(alive, spread, 0).sum(axis=1, keepdims=True))
+        n = np.floor(budget // rounds * spread / np.where(alive, spread, 0).sum(axis=1, keepdims=True) + 1e-9)
         n, before = np.where(alive, n, 0).astype(int), bandit.sums.copy()
         bandit.batch(n)
         posterior = (prior / sd**2 + (bandit.sums - before) / spread) / (1 / sd**2 + n / spread)

@@ -245,7 +245,8 @@ def bayes_elim(rewards, budget, mean, sd, variances):
     pulls, alive, nearest = np.zeros(len(mean), int), list(range(len(mean))), np.inf
     rounds = math.ceil(math.log2(len(mean)))
     for _ in range(rounds):
-        made = np.floor(budget // rounds * variances[alive] / variances[alive].sum()).astype(int)
+        shares = budget // rounds * variances[alive] / variances[alive].sum()
+        made = np.floor(shares + 1e-9).astype(int)  # 33 / 2.2 is 15
         posterior = []
         for arm, n in zip(alive, made, strict=True):
             fresh = rewards[pulls[arm] : pulls[arm] + n, arm]
@@ -290,6 +291,14 @@ def test_a_flat_prior_makes_the_pulls_of_sequential_halving():
     ours = jb.simulate(jb.BayesElim(budget=203), problem, 30)
     theirs = jb.simulate(jb.SequentialHalving(budget=203, reuse=False), problem, 30)
     np.testing.assert_array_equal(ours.pulls, theirs.pulls)
+
+
+@pytest.mark.parametrize(("first", "second"), [(3, 7), (1, 22), (7, 6)])
+def test_a_whole_share_is_not_rounded_down(first, second):
+    """Two arms have one round. Its pulls are shared without a rest, so that all of the budget is used."""
+    rule = jb.BayesElim(budget=jb.axis((first + second) * np.arange(2, 200)), variances=[first / 10, second / 10])
+    pulls = jb.sweep(rule, jb.gaussian([0.5, 0.4]), 1).pulls
+    np.testing.assert_array_equal(pulls.isel(seed=0), pulls.budget)
 
 
 @pytest.mark.parametrize("sd", [0.5, [0.1, 0.5, 0.5, 0.7, 0.7000001]])

@@ -93,8 +93,9 @@ class BayesElim(KnownVariances):
         pulls = jnp.int32(self.budget) // stages_of(arms)
         largest = jnp.max(jnp.where(state.alive, self.variances, 0))
         weight = jnp.where(state.alive, self.variances / largest, 0)
-        # From 2^21 pulls on a part is left out, so that the rounding of float32 cannot exceed the budget.
-        uneven = jnp.floor((pulls - (pulls >> 21)) * weight / jnp.sum(weight)).astype(jnp.int32)
+        # A share that lacks less than 2^-21 of a whole number is one: float32 rounds. From 2^20 pulls on, twice that
+        # part is left out, so that the budget is not exceeded.
+        uneven = jnp.floor((pulls - (pulls >> 20)) * (1 + 2**-21) * weight / jnp.sum(weight)).astype(jnp.int32)
         even = jnp.where(state.alive, pulls // jnp.sum(state.alive), 0)
         return jnp.where(jnp.any(state.alive & (weight < 1)), uneven, even)
 
