@@ -192,6 +192,17 @@ class Stream:
             arrays[f"count.{name}"], infinite, ExactSums(size, sums["total"]), ExactSums(size, sums["square"])
         )
         self._moments(name).add_moments(other, place)
+        if own not in ((), arms):
+            self._count_zeros(name, arrays, cells, arms)
+
+    def _count_zeros(self, name: str, arrays: dict[str, np.ndarray], cells: np.ndarray, arms: tuple[int, int]) -> None:
+        """Count the zeros of the other's runs at arms that only this layout has, as `add` does for such runs."""
+        own = self._layout.of_arms(name)
+        lacking = np.ones(own, bool)
+        lacking[: arms[0], : arms[1]] = False
+        runs = self._moved(arrays["place.stopped early"], cells, (), ())
+        places = runs[:, None] * lacking.size + np.flatnonzero(lacking)
+        self._moments(name).number[places] += arrays["count.stopped early"][:, None]
 
     def _moved(
         self, place: np.ndarray, cells: np.ndarray, theirs: tuple[int, ...], ours: tuple[int, ...]

@@ -49,6 +49,17 @@ def test_a_store_has_the_numbers_of_a_sweep_without_one(name, small_blocks):
     same(sweep(store=name), whole)
 
 
+def test_moments_of_arms_are_those_of_a_sweep_without_an_interruption(small_blocks):
+    """An arm that a cell does not have was NaN where the store grew by more arms, and 0 where it did not."""
+    whole = sweep(store="whole.zarr", keep="moments").load()
+    sweep(n=[3], seeds=4, store="grid.zarr", keep="moments")
+    same = sweep(store="grid.zarr", keep="moments", lanes=2).load()
+    xr.testing.assert_identical(same.drop_attrs(), whole.drop_attrs())
+    assert (whole["each_mean"].sel(n=3)[3:] == 0).all()
+    jb.compact("grid.zarr")
+    xr.testing.assert_identical(sweep(store="grid.zarr", keep="moments").load().drop_attrs(), whole.drop_attrs())
+
+
 def test_stores_are_merged_and_several_bandits_are_kept():
     whole = sweep()
     sweep(seeds=6, store="a.zarr")
