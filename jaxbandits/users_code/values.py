@@ -78,6 +78,8 @@ class Values:
         if isinstance(value, _WITHOUT_CONTENT):
             return kind.__name__
         if isinstance(value, types.ModuleType):
+            if not self._owners.is_installed(value.__name__):  # which of its names are used is not known here
+                raise CannotTellError("module")
             return value.__name__
         if isinstance(value, jax.Device):
             return str(value)

@@ -180,7 +180,8 @@ class _Walk:
         if defaults:
             self._value(f"{label}: defaults", label, defaults)
         for name in names.globals:
-            if name in spelled and not name.startswith("__"):  # the location of a module does not count
+            located = name.startswith("__") and name.endswith("__")  # such as `__file__`, which does not count
+            if name in spelled and not located:
                 self._named(label, name, spelled[name], names.attributes)
         for name in names.modules:
             package = spelled.get("__package__") or ""

@@ -230,6 +230,37 @@ def test_modules_that_import_each_other(modules):
     assert key() not in (first, second)
 
 
+PRIVATE = """
+__LEVEL = 1
+
+def metric(problem, state, recommended):
+    return state.time * 0 + __LEVEL
+"""
+
+
+def test_a_private_global_and_a_module_that_is_held_are_noticed(modules):
+    """The first was taken for a name like `__file__`; of the second only the module's name counted."""
+    private = modules.load("users_private", PRIVATE)
+    constants = modules.load("users_constants", "LEVEL = 1\n")
+
+    def default(problem, state, recommended, held=constants):
+        return state.time * 0 + held.LEVEL
+
+    def of(metric):
+        return int(jb.simulate(jb.Uniform(budget=4), jb.bernoulli([0.6, 0.4]), seeds=1, metrics={"m": metric}).m[0])
+
+    assert of(private.metric) == 1
+    setattr(private, "__LEVEL", 2)
+    assert of(private.metric) == 2
+    for metric in (default, functools.partial(default, held=constants)):
+        constants.LEVEL = 1
+        with pytest.warns(UserWarning, match="the content of a module cannot be read: the program is compiled again"):
+            assert of(metric) == 1
+        constants.LEVEL = 2
+        with pytest.warns(UserWarning, match="the content of a module cannot be read: the program is compiled again"):
+            assert of(metric) == 2
+
+
 def test_metrics_and_problems_are_code_too(modules):
     """Functions in `jb.Metric`, closures over arrays that are edited in place, a user's family of problems."""
     weights = np.ones(3)
