@@ -65,6 +65,9 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
     if CODE in here and CODE not in there:
         warn("the history does not say which objective it is of: it is taken to be the same")
         there[CODE] = here[CODE]
+    if "problem" not in there:
+        warn("the history does not say of which family its problems are: it is taken to be the same")
+        there["problem"] = here["problem"]
     if found := difference(there, here):
         raise UsageError(f"the history is of other arguments: {found}")
     warn_of_doubts(there, here, "the history")

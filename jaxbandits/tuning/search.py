@@ -18,6 +18,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
 from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.to_spec import describe_problem
 from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.tuning.bijectors import Coordinate, coordinates
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
@@ -135,6 +136,7 @@ def tune(
     compared = {**(against or {})}
     if clash := {_START, _TUNED} & compared.keys():
         raise UsageError(f"against must not use the names 'start' and 'tuned', got {clash.pop()!r}: rename it")
+    first_instances = drawn.of_step(0, instances)
     about = {
         "algorithm": describe_algorithm(known),
         "objective": goal.name,
@@ -145,7 +147,8 @@ def tune(
         "root_seed": root_seed,
         "max_pulls": max_pulls,
         "width": WIDTH,
-        "first_instances": array_hash(jax.tree.leaves(drawn.of_step(0, instances))),
+        "first_instances": array_hash(jax.tree.leaves(first_instances)),
+        "problem": {str(number_of): describe_problem(one) for number_of, one in enumerate(first_instances)},
         **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }
     search = _Search(where, limit, optimizer or optax.adam(0.1))

@@ -124,6 +124,21 @@ def test_a_search_goes_on_where_it_stopped():
         quickly(Dial(1.0), square, steps=6, history=first.held_out)
 
 
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        (jb.poisson, 'problem.0.name is "bernoulli" there and "poisson" here'),
+        (lambda means: jb.with_costs(jb.bernoulli(means), "reward"), 'costs is not given there and "reward" here'),
+    ],
+)
+def test_a_history_of_other_problems_with_the_same_means_is_refused(family, message):
+    """Only the numbers were compared, so that the objective of the other problems was returned."""
+    first = quickly(Dial(1.0), square, steps=2)
+    arguments = {"wrt": ["x"], "instances": 8, "seeds": 20, "held_out": 4, "steps": 3, "history": first.history}
+    with pytest.raises(jb.UsageError, match=message):
+        jb.tune(Dial(1.0), lambda random: family([random.uniform(0.7, 0.9), 0.5]), square, **arguments)
+
+
 def test_a_built_in_algorithm_is_tuned_beside_others():
     start = jb.UGapEb(budget=60, a=20.0)
     found = jb.tune(
