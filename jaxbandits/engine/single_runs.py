@@ -43,7 +43,8 @@ def run(algorithm: object, problem: Problem, key: jax.Array, max_pulls: int | No
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
-            `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those.
+            `jax.random.fold_in(jax.random.key(r), s)`, for r below 2^32: of a larger one `jax.random.key` forgets bits.
+            A run with the root key itself shares no reward with those.
         max_pulls: largest number of pulls; a step that would exceed it is not made, even in part. None as in
             `jb.simulate`: 10^9, or no limit where sums are drawn.
 
