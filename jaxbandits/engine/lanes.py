@@ -88,7 +88,11 @@ def _work(
 
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
+        idle = ~carry.busy
         carry = refill(cells, window, carry, settings)
+        if carry.problem.history is None:  # or else the first states have pulls from before the runs
+            first = jnp.sum(jnp.where(idle & carry.busy, carry.state.made(), 0))
+            log = log._replace(pulled=log.pulled + first)
         carry, log = run_chunk(cells, carry, log, chunk, settings)
         carry, log = record(cells, carry, log, settings)
         return done_rounds + 1, carry, log

@@ -53,5 +53,6 @@ def test_lanes_are_busy_on_a_grid_of_runs_of_very_different_length():
     assert lengths.max() > 200 * lengths.min()
     assert seen[-1].runs == 900
     assert seen[-1].steps == ds.steps.sum()
+    assert seen[-1].pulls == ds.pulls.sum()  # with the first pulls
     assert seen[-1].steps / seen[-1].lane_steps > 0.9
     assert all(progress.steps <= progress.lane_steps for progress in seen)
