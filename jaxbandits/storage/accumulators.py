@@ -192,7 +192,7 @@ class Stream:
             arrays[f"count.{name}"], infinite, ExactSums(size, sums["total"]), ExactSums(size, sums["square"])
         )
         self._moments(name).add_moments(other, place)
-        if own not in ((), arms):
+        if own not in ((), arms) and self._layout.variables[name].empty == 0:
             self._count_zeros(name, arrays, cells, arms)
 
     def _count_zeros(self, name: str, arrays: dict[str, np.ndarray], cells: np.ndarray, arms: tuple[int, int]) -> None:
