@@ -55,8 +55,9 @@ class Ledger:
         if isinstance(self.paid, IntSum):
             # A whole number exceeds the budget if it exceeds the budget's whole part, which is capped to fit int32.
             return self.paid.value > fast_min(budget, jnp.float32(2.0**31 - 128)).astype(jnp.int32)
-        # The first difference is exact where the two are close.
-        return (self.paid.high - budget) + self.paid.low > 0
+        # The difference is exact where the two are close. Float32 rounds each cost, and the budget, by at most 2^-24 of
+        # it: costs of 0.1 that add up to 5 do not exceed 5.
+        return (self.paid.high - budget) + self.paid.low > 2**-22 * budget
 
     def collected(self, budget: jax.Array) -> jax.Array:
         """Return the rewards of the pulls whose cost the budget covered, float32 `(…)`; for runs not far beyond it."""

@@ -76,6 +76,7 @@ EXCEPTIONS = {
     ("engine/rows.py", "write", "cumsum"): WHOLE,
     ("engine/rule_calls.py", "_arguments", PRODUCT): HOST,
     ("engine/lanes.py", "run_chunk", "sum"): "pulls of all lanes, for the display of progress",
+    ("engine/lanes.py", "one_round", "sum"): "the same, of the first pulls",
     ("engine/declared_properties.py", "*", PRODUCT): HOST,
     ("gradients/differences.py", "*", PRODUCT): "on the host, before and after the runs",
     ("gradients/likelihood_ratio.py", "*", PRODUCT): AFTERWARDS,
