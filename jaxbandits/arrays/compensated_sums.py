@@ -68,8 +68,9 @@ Sums = CompensatedSum | IntSum
 
 
 def sums_of(value: jax.Array) -> Sums:
-    """Return the sums of one term, whole where its type is: int32 or float32 `(…)`."""
-    return IntSum.of(value) if jnp.issubdtype(value.dtype, jnp.integer) else CompensatedSum.of(value)
+    """Return the sums of one term `(…)`, whole where its type is."""
+    whole = jnp.issubdtype(value.dtype, jnp.integer)
+    return IntSum.of(value) if whole else CompensatedSum.of(value.astype(jnp.float32))
 
 
 def compensated_total(x: jax.Array) -> jax.Array:

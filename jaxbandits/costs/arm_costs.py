@@ -31,9 +31,8 @@ class ArmCosts:
     def none(cls, problem: Problem, shape: tuple[int, ...]) -> Self:
         """Return the costs before the first pull of runs of a shape."""
         zero, whole = jnp.zeros((problem.arms, *shape), jnp.float32), _is_whole(problem)
-        return cls(
-            total=sums_of(zero.astype(jnp.int32) if whole else zero), mean=zero, ledger=Ledger.empty(shape, whole=whole)
-        )
+        total = sums_of(zero.astype(jnp.int32) if whole else zero)
+        return cls(total=total, mean=zero, ledger=Ledger.empty(shape, whole=whole))
 
     def moved(self, by_arm: Callable[[jax.Array], jax.Array]) -> Self:
         """Return the same costs with the arms in another order."""
