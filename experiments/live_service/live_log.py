@@ -58,6 +58,11 @@ class LiveLog:
             self._catch_up()
             return function(self._session)
 
+    def close(self) -> None:
+        """Close the file; the log stays, and another one may go on."""
+        with self._lock:
+            self._connection.close()
+
     def _send(self, kind: str, body: dict[str, Any], token: str | None = None) -> Any:
         with self._lock:
             try:

@@ -4,6 +4,7 @@
 """
 
 import collections
+import contextlib
 import http.client
 import json
 import os
@@ -42,7 +43,8 @@ def reward_of(pull):
 def replayed(path):
     """One process that sees the messages once, in the order of the log; its answers are those of the log."""
     session = start()
-    rows = sqlite3.connect(path).execute("SELECT token, kind, body, answer FROM messages ORDER BY position").fetchall()
+    with contextlib.closing(sqlite3.connect(path)) as log:
+        rows = log.execute("SELECT token, kind, body, answer FROM messages ORDER BY position").fetchall()
     for _, kind, body, answer in rows:
         body, answer = json.loads(body), json.loads(answer)
         if kind == "ask":
@@ -62,10 +64,17 @@ def live_log(monkeypatch):
     return live_log
 
 
-def test_processes_that_share_a_log_decide_as_one(live_log, tmp_path, monkeypatch):
+@pytest.fixture
+def opened(live_log):
+    """Open a log that is closed after the test."""
+    with contextlib.ExitStack() as logs:
+        yield lambda path: logs.enter_context(contextlib.closing(live_log.LiveLog(path, start)))
+
+
+def test_processes_that_share_a_log_decide_as_one(live_log, opened, tmp_path, monkeypatch):
     monkeypatch.setattr(live_log, "SNAPSHOT_EVERY", 20)
     path = str(tmp_path / "log.sqlite")
-    workers, pick, flight = [live_log.LiveLog(path, start) for _ in range(2)], random.Random(0), []
+    workers, pick, flight = [opened(path) for _ in range(2)], random.Random(0), []
     for turn in range(60):
         flight += (asked := pick.choice(workers).ask(2, token=str(turn)))
         assert pick.choice(workers).ask(2, token=str(turn)) == asked or not asked
@@ -75,15 +84,16 @@ def test_processes_that_share_a_log_decide_as_one(live_log, tmp_path, monkeypatc
         if turn % 9 == 0:
             with pytest.raises(jb.UsageError, match="no pull with the id"):
                 workers[0].tell(["x"], [1.0])
-            workers[0] = live_log.LiveLog(path, start)  # another one goes on
+            workers[0].close()
+            workers[0] = opened(path)  # another one goes on
     texts = {worker.read(lambda session: session.to_json()) for worker in workers}
     assert texts == {replayed(path)[0].to_json()}
     assert workers[0].read(lambda session: session.pulls.sum()) == 60
 
 
-def test_what_is_not_in_the_log_has_not_happened(live_log, tmp_path, monkeypatch):
+def test_what_is_not_in_the_log_has_not_happened(opened, tmp_path, monkeypatch):
     path = str(tmp_path / "log.sqlite")
-    worker = live_log.LiveLog(path, start)
+    worker = opened(path)
     worker.ask(3)
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_add", lambda *message: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -91,7 +101,7 @@ def test_what_is_not_in_the_log_has_not_happened(live_log, tmp_path, monkeypatch
             worker.ask(1)
     assert worker.read(lambda session: session.to_json()) == replayed(path)[0].to_json()
     (pull,) = worker.ask(3)
-    assert live_log.LiveLog(path, start).read(lambda session: session.in_flight[-1].id) == pull["id"]
+    assert opened(path).read(lambda session: session.in_flight[-1].id) == pull["id"]
 
 
 class Service:
