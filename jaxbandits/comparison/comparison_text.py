@@ -125,4 +125,5 @@ def _columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _stopped(row: Row) -> str:
-    return f"{row.stopped_early:,} runs truncated" if row.stopped_early else ""
+    number = row.stopped_early
+    return f"{number:,} run{'s' if number > 1 else ''} truncated" if number else ""

@@ -315,6 +315,13 @@ def _comparison(confidence: list[Row], budget: list[Row]) -> Comparison:
     )
 
 
+def test_one_truncated_run_is_one_run():
+    rows = [dataclasses.replace(_row(f"row {number}", [100] * 4), stopped_early=number) for number in (1, 3)]
+    lines = str(_comparison(rows, [])).splitlines()
+    assert any(line.endswith("1 run truncated") for line in lines)
+    assert any(line.endswith("3 runs truncated") for line in lines)
+
+
 def test_advice_names_a_winner_only_where_there_is_one():
     quick, slow = _row("quick", [90, 110] * 50), _row("slow", [190, 210] * 50)
     close = _row("close", [91, 110] * 49 + [50, 60])

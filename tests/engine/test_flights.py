@@ -1,6 +1,7 @@
 """Pulls in flight: a slow program of the platform decides the same, and without them nothing changes."""
 
 import functools
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -203,8 +204,17 @@ def test_what_cannot_be_simulated_is_refused_in_one_line(rule, options, why):
 
 def test_a_rule_that_does_not_see_pulls_in_flight_is_named_in_a_warning():
     problem = jb.bernoulli([0.7, 0.5, 0.4])
-    blind = [jb.TTUCB(delta=0.1), jb.EBTC(delta=0.1), jb.LilUCB(delta=0.1), jb.LUCB(0.2, 0.1, radius="betting")]
+    page = (Path(__file__).parents[2] / "docs" / "live.md").read_text(encoding="utf-8")
+    blind = [
+        jb.TTUCB(delta=0.1), jb.EBTC(delta=0.1), jb.AnytimeEBTC(budget=50), jb.LilUCB(delta=0.1), jb.FC2FB(budget=50),
+        jb.OCBA(budget=50), jb.OCBAm(budget=50, m=1), jb.ST2(delta=0.1, epsilon=0.2), jb.LSA(budget=50, threshold=0.45),
+        jb.LUCBG(delta=0.1, threshold=0.45), jb.LUCB(0.2, 0.1, radius="betting"),
+        jb.UGapEc(0.2, 0.1, radius="empirical-bernstein"),
+    ]  # fmt: skip
+    told_only = page[page.index("The next arm of") : page.index("A warning names them")]
     for rule in blind:
+        name = f"jb.{type(rule).__name__}"
+        assert f"`{name if rule.given('radius') is None else rule.radius}`" in told_only
         with pytest.warns(UserWarning, match=f"{type(rule).__name__} decides on its next arm by told rewards only"):
             make_plan(rule, problem, 10, batch=2)
         make_plan(rule, problem, 10, batch=1, delay=0)  # nothing is in flight when it selects
