@@ -200,7 +200,7 @@ class Stream:
         own = self._layout.of_arms(name)
         lacking = np.ones(own, bool)
         lacking[: arms[0], : arms[1]] = False
-        runs = self._moved(arrays["place.stopped early"], cells, (), ())
+        runs = self._moved(arrays["place.stopped early"], cells, (), ())  # a mark that every run has
         places = runs[:, None] * lacking.size + np.flatnonzero(lacking)
         self._moments(name).number[places] += arrays["count.stopped early"][:, None]
 
