@@ -11,6 +11,7 @@ import xarray as xr
 from jaxbandits.errors import UsageError
 from jaxbandits.io.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.memory import check_fits_in_memory
+from jaxbandits.report.run_statistics import is_rate
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.merged_specs import refuse_another, united_attrs, united_seeds, united_spec, united_values
@@ -168,8 +169,10 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
         rest = [str(dim) for dim in variable.dims if dim not in places]
         sizes = [arms.get(dim, variable.sizes[dim]) for dim in rest]
         kinds = [part[name].dtype for part in parts]
-        # As in a sweep, a fraction of an arm that a smaller problem lacks is not known; a count is 0.
-        empty = np.nan if all(kind.kind == "f" for kind in kinds) else 0
+        # As in a sweep, a fraction of an arm that a smaller problem lacks is not known; counts and truth values are 0,
+        # also where they became float64 and float32 since a cell has no runs.
+        fractions = all(kind == np.float32 for kind in kinds) and not is_rate(first[name])
+        empty = np.nan if fractions else 0
         whole = np.full((*shape, *sizes), empty, np.result_type(*kinds))
         there = np.zeros(shape, bool)
         for part, at in zip(parts, where, strict=True):
@@ -181,6 +184,8 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
                 raise UsageError(f"the Datasets have different runs of the same cell and seed, in their {name}")
             block = whole[at]
             block[inner] = values
+            if whole.dtype.kind == "f":  # a cell without runs has NaN for arms that it lacks, too
+                block[np.isnan(values).all(tuple(range(len(shape), values.ndim)))] = np.nan
             whole[at], there[at] = block, True
         # What is of single algorithms or problems is left out where it differs.
         attrs = {key: v for key, v in variable.attrs.items() if all(part[name].attrs.get(key) == v for part in parts)}

@@ -148,7 +148,7 @@ def tune(
         "max_pulls": max_pulls,
         "width": WIDTH,
         "first_instances": array_hash(jax.tree.leaves(first_instances)),
-        "problem": {str(number_of): describe_problem(one) for number_of, one in enumerate(first_instances)},
+        "problem": {str(place): describe_problem(one) for place, one in enumerate(first_instances)},
         **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }
     search = _Search(where, limit, optimizer or optax.adam(0.1))

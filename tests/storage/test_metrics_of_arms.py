@@ -24,6 +24,7 @@ def is_pulled_often(problem, state, recommended):
     return state.pulls > 20
 
 
+FAMILIES = (jb.bernoulli, jb.gaussian)
 OWN = {"each": pulls_of_each, "means": mean_of_each, "often": is_pulled_often}
 
 
@@ -79,11 +80,22 @@ def test_fractions_of_arms_that_a_smaller_problem_lacks_are_not_known():
     assert not lacking["often"].any()
     assert not np.isnan(whole.isel(n=0, arm=slice(3))["means"]).all("arm").any()
     same(jb.merge([sweep(n=[3]), sweep(n=[10])]), whole)
-    for keep in ("summary", "moments"):
-        kept = sweep(store=f"{keep}.zarr", keep=keep).load()
-        if keep == "moments":
-            expected = whole["means"].mean("seed")
-            np.testing.assert_allclose(kept["means_mean"], expected, rtol=1e-6)
+    kept = sweep(store="grid.zarr", keep="moments").load()
+    np.testing.assert_allclose(kept["means_mean"], whole["means"].mean("seed"), rtol=1e-6)
+
+
+def test_merged_studies_with_pairs_left_out_are_the_study_at_once():
+    """Counts and truth values are fractions there, for NaN, and are 0 for arms that a problem lacks."""
+    algorithms = {"uniform": jb.Uniform(budget=30), "kl-lucb": jb.KLLUCB(epsilon=0.2, delta=0.1)}
+
+    def study(*arms):
+        problems = {f"{family.__name__} {n}": family([0.9, *[0.4] * (n - 1)]) for n in arms for family in FAMILIES}
+        with pytest.warns(UserWarning, match="left out"):
+            return jb.sweep(algorithms, problems, 5, metrics=OWN, max_pulls=300)
+
+    merged, whole = jb.merge([study(3), study(5)]), study(3, 5)
+    for name in (*OWN, "recommended"):
+        np.testing.assert_array_equal(merged[name], whole[name])
 
 
 def test_numbers_that_an_earlier_version_kept_as_bits_are_refused():
