@@ -1,4 +1,4 @@
-"""A user's UGapEc, in plain `jax.numpy` for one run, against the built-in one: pulls a second of processor time.
+"""A user's UGapEc and LUCB, in plain `jax.numpy` for one run, against the built-in ones: pulls per processor second.
 
     python experiments/benchmarks/users_rule.py
 
@@ -6,6 +6,7 @@ Compile time is that of the first call, less a second one. One device is used; m
 """
 
 import argparse
+import itertools
 import statistics
 import time
 
@@ -50,29 +51,62 @@ class OwnUGapEc:
         return jnp.argmin(self.bounds(arms)[2])
 
 
+@jb.algorithm
+class OwnLUCB:
+    """LUCB (Kalyanakrishnan et al. 2012) for one arm, with sorting, and one pull a step."""
+
+    epsilon: float
+    delta: float
+    traits = jb.Traits(tolerance="epsilon")
+
+    def ends(self, arms: jb.Arms) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Return the best arm, its strongest rival, and how far the bounds of both overlap."""
+        radius = jnp.sqrt(jnp.log(1.25 * arms.count * arms.time**4.0 / self.delta) / (2 * arms.pulls))
+        order = jnp.argsort(-arms.mean)
+        rival = order[1:][jnp.argmax((arms.mean + radius)[order[1:]])]
+        return order[0], rival, (arms.mean + radius)[rival] - (arms.mean - radius)[order[0]]
+
+    def select(self, arms: jb.Arms, key: jax.Array) -> jax.Array:
+        """Return the less explored of both arms."""
+        del key
+        best, rival, _ = self.ends(arms)
+        return jnp.where(arms.pulls[best] < arms.pulls[rival], best, rival)
+
+    def done(self, arms: jb.Arms) -> jax.Array:
+        """Whether the bounds are separated up to epsilon."""
+        return self.ends(arms)[2] < self.epsilon
+
+    def recommend(self, arms: jb.Arms) -> jax.Array:
+        """Return the best-looking arm."""
+        return jnp.argmax(arms.mean)
+
+
+PAIRS = {"UGapEc": (jb.UGapEc, OwnUGapEc), "LUCB, with argsort": (jb.LUCB, OwnLUCB)}
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     jax.config.update("jax_enable_compilation_cache", False)
-    rows = [("arms", "rule", "compiles, s", "M pulls/s", "against the built-in")]
-    for arms, runs in ((10, 2000), (50, 300)):
+    rows = [("rule", "arms", "", "compiles, s", "M pulls/s", "against the built-in")]
+    for rule, (arms, runs) in itertools.product(PAIRS, ((10, 2000), (50, 300))):
         means = np.asarray([0.7] + [0.5] * 9) if arms == 10 else np.linspace(0.9, 0.1, arms)
         problem, rates = jb.bernoulli(means), {}
-        rules = {"built-in": jb.UGapEc(epsilon=0.1, delta=0.05), "user's own": OwnUGapEc(epsilon=0.1, delta=0.05)}
-        seconds = {name: [] for name in rules}
+        both = {name: make(0.1, 0.05) for name, make in zip(("built-in", "user's own"), PAIRS[rule], strict=True)}
+        seconds = {name: [] for name in both}
         for turn in range(options.rounds + 1):
-            for name, rule in rules.items():
+            for name, one in both.items():
                 began, clock = time.process_time(), time.perf_counter()
-                pulls = float(jb.simulate(rule, problem, runs, devices=1, root_seed=turn).pulls.sum())
+                pulls = float(jb.simulate(one, problem, runs, devices=1, root_seed=turn).pulls.sum())
                 seconds[name].append((time.perf_counter() - clock, pulls / (time.process_time() - began)))
         for name, found in seconds.items():
             rates[name] = statistics.median(rate for _, rate in found[1:])
             compiles = found[0][0] - statistics.median(wall for wall, _ in found[1:])
-            rows.append((str(arms), name, f"{compiles:.1f}", f"{rates[name] / 1e6:.2f}",
+            rows.append((rule, str(arms), name, f"{compiles:.1f}", f"{rates[name] / 1e6:.2f}",
                          f"{rates[name] / rates['built-in']:.2f}"))  # fmt: skip
-    print(text_table(rows, left=(0, 1)))
+    print(text_table(rows, left=(0, 2)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.comparison_text import finished, show
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.errors import UsageError
+from jaxbandits.report.formatting import runs
 
 __all__ = ["compare", "simulate"]
 
@@ -72,7 +73,7 @@ def simulate(
     if json:
         display.print_result(json_text.dumps(result_text.run_statistics(dataset), allow_nan=False))
     else:
-        display.print_result(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
+        display.print_result(f"{algorithm} on {explored.name or problem}, {runs(seeds)}, root seed {root_seed}\n")
         if told := result_text.settled(chosen, explored) + result_text.moments(chosen, explored):
             display.print_result(told)
         display.print_result(result_text.statistics(dataset))

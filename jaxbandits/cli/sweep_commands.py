@@ -13,6 +13,7 @@ from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.cli.json_progress import progress_lines
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
+from jaxbandits.report.formatting import runs
 from jaxbandits.status import STATUS
 from jaxbandits.storage.compaction import compact as compact_blocks
 from jaxbandits.storage.merged_specs import refuse_another
@@ -174,7 +175,7 @@ def _told(found: Outcome, out: Path) -> str:
         return f"{out} {'is complete' if found.there == found.wanted else f'has {whole}'}, nothing to do here"
     done = found.spent.progress
     lines = [
-        f"{found.made:,} runs, {done.pulls:,.0f} pulls in {found.spent.seconds:.3g} s: {out} has {whole}",
+        f"{runs(found.made)}, {done.pulls:,.0f} pulls in {found.spent.seconds:.3g} s: {out} has {whole}",
         f"{100 * done.steps / max(done.lane_steps, 1):.3g}% of the lanes' steps were steps of runs",
     ]
     if found.stopped:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
-from jaxbandits.report.formatting import fold, value
+from jaxbandits.report.formatting import fold, runs, value
 
 __all__ = ["advise", "advised_rows"]
 
@@ -140,13 +140,13 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
     equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
     text = f"With {found.budget:,} pulls to spend, use "
     if equal:
-        runs = min(row.runs for row in [best, *equal])
-        text += f"any of {_listed([best, *equal])}, which {runs:,} runs cannot distinguish"
+        fewest = min(row.runs for row in [best, *equal])
+        text += f"any of {_listed([best, *equal])}, which {runs(fewest)} cannot distinguish"
         if best.failures == 0 and len(equal) == len(others):
             text += " (a smaller --budget would)"
     else:
         low, high = best.failure_interval
-        text += f"{best.label}, wrong in {best.failures} of {best.runs:,} runs"
+        text += f"{best.label}, wrong in {best.failures} of {runs(best.runs)}"
         text += f" (95% interval {100 * low:.3g}% to {100 * high:.3g}%)"
     if oracles := [row for row in found.fixed_budget if row.oracle]:
         text += f"; {_listed(oracles)} {'uses' if len(oracles) == 1 else 'use'} the true gaps, which you do not have"

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.comparison.advice import advise
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
-from jaxbandits.report.formatting import count, interval, probability, value
+from jaxbandits.report.formatting import count, interval, probability, runs, value
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["finished", "show"]
@@ -20,7 +20,7 @@ def show(found: ComparedRows, width: int) -> str:
     def prose(text: str) -> str:
         return textwrap.fill(text, max(width, 40), break_long_words=False, break_on_hyphens=False)
 
-    asked = f"{found.problem.name}: find {found.question.aim}. {found.seeds:,} runs each, intervals are 95%."
+    asked = f"{found.problem.name}: find {found.question.aim}. {runs(found.seeds)} each, intervals are 95%."
     parts = [prose(advise(found)), "", prose(asked)]
     if found.delta is not None:
         parts += ["", *_confidence_part(found, prose)]
@@ -126,4 +126,4 @@ def _columns(rows: Sequence[Sequence[str]]) -> str:
 
 def _stopped(row: Row) -> str:
     number = row.stopped_early
-    return f"{number:,} run{'s' if number > 1 else ''} truncated" if number else ""
+    return f"{runs(number)} truncated" if number else ""

@@ -95,6 +95,11 @@ def count(x: float) -> str:
     return f"{round(x):,}"
 
 
+def runs(number: int) -> str:
+    """Format a number of runs: `1 run`, `1,000 runs`."""
+    return f"{count(number)} run" + "s" * (number != 1)
+
+
 def fold(x: float) -> str:
     """Format a ratio above 1: `3.1`, `48`."""
     return f"{x:.2g}" if x < 10 else f"{x:,.0f}"
@@ -108,9 +113,9 @@ def at_least_fold(x: float) -> str:
     return f"at least {down:,.10g}-fold" if down > 1 else ""
 
 
-def rate(x: float, runs: int) -> str:
+def rate(x: float, of: int) -> str:
     """Format a measured failure rate; of none, with the number of runs: `0 (of 1,000 runs)`."""
-    return f"0 (of {count(runs)} runs)" if x == 0 else probability(x)
+    return f"0 (of {runs(of)})" if x == 0 else probability(x)
 
 
 def interval(low: float, high: float, of_probability: bool = False) -> str:

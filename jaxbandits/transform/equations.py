@@ -11,7 +11,17 @@ from jax.tree_util import PyTreeDef
 from jaxbandits.compilers.fusion_budget import live_equations
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, Literal, Var
 from jaxbandits.compilers.known_functions import function_called
-from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
+from jaxbandits.transform import (
+    control_flow,
+    counts,
+    elementwise,
+    indexing,
+    random_keys,
+    ranges,
+    reductions,
+    sorting,
+    structure,
+)  # fmt: skip
 from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
 from jaxbandits.transform.filling import Axes, axes_of_arms, filled
@@ -22,7 +32,7 @@ from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["Known", "map_runs", "results_of"]
 
-_RULES = structure.RULES | reductions.RULES | indexing.RULES | random_keys.RULES
+_RULES = structure.RULES | reductions.RULES | sorting.RULES | indexing.RULES | random_keys.RULES
 
 
 class Known(NamedTuple):
@@ -221,8 +231,6 @@ def _by_rule(operation: Operation) -> list[Value]:
     name = operation.name
     if name in elementwise.RULES:
         return [elementwise.apply(operation)]
-    if name == "broadcast_in_dim":
-        return [structure.broadcast(operation)]
     if name not in _RULES:
         raise NotImplementedError
     return [x if isinstance(x, Value) else Value(x, bool(operation.suffix)) for x in _RULES[name](operation)]

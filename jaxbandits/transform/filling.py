@@ -140,7 +140,7 @@ def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, pad
             for one, n in every
         )
     if name == "top_k":
-        return operation.equation.outvars[0].aval.ndim - 1 not in makes[0]
+        return operation.axis not in makes[0]
     if name in ("cumsum", "cumprod", "cummax", "cummin"):
         return not params["reverse"] or params["axis"] not in reads[0]
     if name == "slice":  # whole axes of arms, or a part of one that is the same for any number of arms
@@ -245,6 +245,4 @@ def _worked_on(operation: Operation, i: int) -> set[int]:
         return set(params["dimension_numbers"][0][i])
     if name == "sort":
         return {params["dimension"]} if i < params["num_keys"] else set()
-    if name == "top_k":
-        return {operation.aval(0).ndim - 1}
-    return {params["axis"]}
+    return {operation.axis}

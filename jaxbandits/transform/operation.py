@@ -171,6 +171,11 @@ class Operation:
         return self.exist if self.exist is not None and axis in self.arm_axes else self.aval(0).shape[axis]
 
     @property
+    def axis(self) -> int:
+        """The axis along which it works; the last where it is not told, as in `top_k` of JAX 0.8.0."""
+        return int(self.params.get("axis", len(self.aval(0).shape) - 1))
+
+    @property
     def varies(self) -> bool:
         """Whether the result would differ between runs if all had the same number of arms."""
         return any(value.mapped and not value.fixed for value in self.values)

@@ -182,7 +182,5 @@ RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
     "cumprod": _running(lax.mul),
     "cummax": as_it_is,
     "cummin": as_it_is,
-    "sort": as_it_is,
-    "top_k": as_it_is,
     "dot_general": dot,
 }

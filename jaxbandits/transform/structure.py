@@ -1,16 +1,16 @@
 """Operations that move elements: the axis of runs stays the last, and is added to the parameters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 from jax import lax
 
 from jaxbandits.transform.operation import Operation, Value, as_it_is, with_arms
 
-__all__ = ["RULES", "broadcast"]
+__all__ = ["RULES"]
 
 
-def broadcast(operation: Operation) -> Value:
+def broadcast(operation: Operation) -> list[Value]:
     """Broadcast to a larger shape, and remember of what."""
     value, shape, axes = operation.values[0], operation.shape, operation.params["broadcast_dimensions"]
     array = operation.full(0)
@@ -19,13 +19,13 @@ def broadcast(operation: Operation) -> Value:
     runs = (len(shape),) if operation.suffix else ()
     whole = lax.broadcast_in_dim(array, (*shape, *operation.suffix), (*axes, *runs))
     if value.shape == shape:
-        return Value(whole, bool(operation.suffix), value.thin)
+        return [Value(whole, bool(operation.suffix), value.thin)]
     thin = [1] * len(shape)
     for axis, size in zip(axes, value.shape, strict=True):
         thin[axis] = size
     form = (*(thin if value.shape else ()), *operation.suffix)
     kept = Value(array.reshape(form), bool(operation.suffix))
-    return Value(whole, bool(operation.suffix), None if tuple(thin) == shape else kept)
+    return [Value(whole, bool(operation.suffix), None if tuple(thin) == shape else kept)]
 
 
 def reshape(operation: Operation) -> list[jax.Array]:
@@ -55,7 +55,8 @@ def pad(operation: Operation) -> list[jax.Array]:
     return [lax.pad(operation.full(0), operation.values[1].array, config)]
 
 
-RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
+    "broadcast_in_dim": broadcast,
     "reshape": reshape,
     "squeeze": reshape,
     "expand_dims": reshape,

@@ -322,6 +322,14 @@ def test_one_truncated_run_is_one_run():
     assert any(line.endswith("3 runs truncated") for line in lines)
 
 
+def test_a_comparison_of_one_run_says_so():
+    one, other = _row("one", [100]), _row("other", [120])
+    text = str(_comparison([one], [one, other])).replace("\n", " ")
+    assert "1 run each" in text
+    assert "which 1 run cannot distinguish" in text
+    assert "1 runs" not in text
+
+
 def test_advice_names_a_winner_only_where_there_is_one():
     quick, slow = _row("quick", [90, 110] * 50), _row("slow", [190, 210] * 50)
     close = _row("close", [91, 110] * 49 + [50, 60])

@@ -146,6 +146,15 @@ PROGRAMS = {
     ),
     "logsumexp": lambda x, y, s, i, n, k: (jax.nn.logsumexp(x), jnp.logaddexp(x, y)),
     "sorts": lambda x, y, s, i, n, k: (jnp.sort(x), jnp.argsort(-x), lax.top_k(x, 2), jnp.argsort(n, descending=True)),
+    "sorts of matrices": lambda x, y, s, i, n, k: (
+        *(jnp.sort(jnp.outer(x, y), axis=0), jnp.argsort(jnp.outer(x, y), axis=1)),
+        *(lax.top_k(jnp.outer(x, y), 3, axis=0), lax.top_k(jnp.outer(x, y), 4), jnp.median(x), jnp.percentile(y, 30.0)),
+        lax.sort((n % 3, n, x), num_keys=2),
+    ),
+    "sorts of many": lambda x, y, s, i, n, k: (
+        *(jnp.argsort(jnp.tile(x, 20)), lax.top_k(jnp.tile(n, 20), 30), lax.top_k(jnp.tile(x, 20), 9)),
+        *(jnp.argsort(jnp.tile(x, 60)), lax.top_k(jnp.tile(x, 60), 20)),
+    ),
     "structure": lambda x, y, s, i, n, k: (
         jnp.concatenate([x, y]),
         x[::2],

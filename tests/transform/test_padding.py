@@ -82,6 +82,10 @@ FOLLOWED = {
     "softmax": lambda x, y, n, g, s, i, k: (jax.nn.softmax(x), jax.scipy.special.logsumexp(x)),
     "zeros below": lambda x, y, n, g, s, i, k: (jnp.sum(-0.0 * y), jnp.dot(-0.0 * y, y), jnp.cumsum(-0.0 * y)),
     "sort": lambda x, y, n, g, s, i, k: (jnp.sort(x), jnp.argsort(jnp.argsort(x)), jnp.argsort(-n), lax.top_k(x, 2)),
+    "largest of matrices": lambda x, y, n, g, s, i, k: (
+        *(lax.top_k(jnp.outer(x, jnp.ones(3) * s), 2, axis=0), lax.top_k(-jnp.outer(x, jnp.arange(3.0)), 2, axis=0)),
+        lax.top_k(jnp.outer(x, jnp.arange(3.0)), 2),
+    ),
     "sort NaN": lambda x, y, n, g, s, i, k: (
         jnp.sort(jnp.where(x < 0, jnp.nan, x)),
         jnp.argsort(jnp.where(x < 0, jnp.nan, jnp.where(x < 0.5, jnp.inf, x))),
