@@ -7,7 +7,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
-from jaxbandits.report.formatting import fold, runs, value
+from jaxbandits.report.formatting import fold, percent, runs, value
 
 __all__ = ["advise", "advised_rows"]
 
@@ -69,7 +69,7 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
         reason += f" (though {_listed(equal)} cannot be distinguished from it)"
     elif others:
         times = others[0].mean_pulls / best.mean_pulls
-        more = f"{times:.2g} times as many" if times >= 1.1 else f"{100 * (times - 1):.1g}% more"
+        more = f"{fold(times)} times as many" if times >= 1.1 else f"{percent(times - 1, 1)} more"
         reason += f" ({others[0].label} needs {more})"
     reason += f", and {best.failures} of {best.runs:,} wrong (95% interval up to {100 * high:.3g}%)"
     if not best.proved:
@@ -96,7 +96,7 @@ def _saving(found: ComparedRows) -> Iterator[str]:
     """Yield what the advised row saves against reading all cells of a score matrix, and all candidates equally."""
     if (advised := advised_rows(found)) and (cells := advised[0].cells) is not None:
         saved = 1 - advised[0].mean_pulls / cells
-        share = f"saves {100 * saved:.2g}% of them" if saved > 0 else "saves nothing"
+        share = f"saves {percent(saved)} of them" if saved > 0 else "saves nothing"
         yield f"Reading all {cells:,} cells is never wrong; {advised[0].label} {share}."
         if found.equal is not None:
             row = advised[0]
@@ -104,7 +104,7 @@ def _saving(found: ComparedRows) -> Iterator[str]:
             less = 1 - row.mean_pulls / needed
             yield f"Equal reading of all candidates errs as seldom only from {needed:,} evaluations on,"
             yield (
-                f"of which it saves {100 * less:.2g}%."
+                f"of which it saves {percent(less)}."
                 if less > 0
                 else "which is fewer, but that number is not known beforehand."
             )

@@ -34,9 +34,9 @@ def find_candidates(
             label = label_of(name, settings)
             try:
                 algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
+                algorithm.check_suitable(problem, known.get("m", 1))  # first: a rule that is left out warns of nothing
                 own = algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
-                algorithm.check_suitable(problem, known.get("m", 1))
                 if (most := limits.least_limit(algorithm)) is not None:
                     check_first_pulls_of_one(own, problem, most)
             except UsageError as reason:

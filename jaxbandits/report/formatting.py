@@ -11,6 +11,7 @@ __all__ = [
     "fold",
     "full",
     "interval",
+    "percent",
     "power",
     "probability",
     "rate",
@@ -103,6 +104,12 @@ def runs(number: int) -> str:
 def fold(x: float) -> str:
     """Format a ratio above 1: `3.1`, `48`."""
     return f"{x:.2g}" if x < 10 else f"{x:,.0f}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Format a share: `12%`, `0.35%`; from 99% up rounded down, as it is less than all: `99.6%`."""
+    x = 100 * share
+    return f"{rounded_down(x) if 99 <= x < 100 else full(float(f'{x:.{digits}g}'))}%"
 
 
 def at_least_fold(x: float) -> str:

@@ -106,6 +106,13 @@ def test_unsuitable_algorithms_are_left_out_with_a_reason():
     assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
 
 
+def test_a_rule_that_is_left_out_warns_of_nothing():
+    """Warnings are errors here; of a run without features LinGapE warns that the means are too large for its norm."""
+    found, left_out = _labels(jb.gaussian([30.5, 30.0, 26.0]), delta=0.1, epsilon=0.0, m=1)
+    assert "lin-gap-e" not in found
+    assert "lin-gap-e (needs features of the arms)" in left_out
+
+
 def test_a_table_has_rewards_in_an_interval():
     for joint in (False, True):
         table = jb.empirical(np.asarray([[0.2, 0.9, 0.5], [0.1, 0.3, -0.4]]), joint=joint)
@@ -336,7 +343,9 @@ def test_advice_names_a_winner_only_where_there_is_one():
     good, bad = _row("good", [100] * 100, 1), _row("bad", [100] * 100, 40)
     advice = _comparison([quick, slow], [good, bad]).advice()
     assert "use quick: 100 pulls on average, the fewest (slow needs 2 times as many)" in advice
-    assert "(near needs 3% more)" in _comparison([quick, _row("near", [103] * 100)], []).advice()
+    for pulls, words in ((1030, "3% more"), (1097, "10% more"), (1100, "1.1 times as many"), (99_600, "100 times")):
+        more = _comparison([_row("first", [1000] * 100), _row("near", [pulls] * 100)], []).advice()
+        assert f"(near needs {words}" in more
     assert "use good, wrong in 1 of 100 runs" in advice
     assert _comparison([quick, dataclasses.replace(slow, stopped_early=1)], []).advice().count("stopped") == 0
     advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()

@@ -1,5 +1,6 @@
 """Comparisons on a score matrix count evaluations, and never advise more than the matrix has."""
 
+import dataclasses
 from itertools import permutations
 
 import numpy as np
@@ -65,6 +66,8 @@ def test_the_advice_is_in_evaluations_and_says_what_is_saved():
     assert "mean evaluations" in text
     assert found.as_dict()["fixed_confidence"][0]["unit"] == "evaluations"
     assert found.as_dict()["fixed_confidence"][0]["cells"] == 120
+    large = comparison(dataclasses.replace(proved, cells=30_000))  # 99.7%, and not all
+    assert "lucb saves 99.7% of them." in " ".join(str(large).split())
     everything = comparison(row(jb.LUCB(epsilon=0.0, delta=0.2), [120] * 40, "lucb"))
     assert "lucb saves nothing" in " ".join(str(everything).split())
 
