@@ -1,6 +1,7 @@
 """Checks before any run whether a rule can have pulls in flight, and whether it sees them."""
 
 import jax
+import jax.numpy as jnp
 
 from jaxbandits.algorithms.parameters import with_run_types
 from jaxbandits.algorithms.protocol import Arms, Rule
@@ -47,7 +48,7 @@ def warn_of_one_arm(rule: Rule, problem: Problem, key: jax.Array) -> None:
     """
     if rule.eliminates or rule.in_batches or not rule.has_state:
         return
-    rule = with_run_types(rule)
+    rule = jax.tree.map(jnp.asarray, with_run_types(rule))  # as in a run: a traced arm is no index of NumPy's arrays
 
     def begin(problem: Problem) -> tuple[Arms, OwnState]:
         arms = arms_of(first_state(rule, problem.realised(key), key))

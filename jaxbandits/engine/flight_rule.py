@@ -65,7 +65,8 @@ class FlightRule(MappedRule):
             live = live & runs_on(self, problem, state)
         seen = state.seen
         going, places, outside = self._decided(state.told, live, seen)
-        passes = live & (going | outside) & ~((within == 0) & state.arrived(in_order))
+        waits = (within == 0) & state.arrived(in_order)
+        passes = live & (going | outside) & ~waits & ~self.at_limit(state, stop)
         asks = passes & self._has_room(state, stop)
         state = dataclasses.replace(
             state, over=state.over | (live & ~going & ~outside),

@@ -144,7 +144,11 @@ def test_padded_arms_checkpoints_and_limits_hold_in_flight():
     assert (curve.pulls >= curve.told).all()
     limited = jb.simulate(rule, PROBLEM, 30, batch=2, delay=5, max_pulls=50)
     assert (limited.pulls <= 50).all()
-    assert (limited.told == limited.pulls)[limited.status == 1].all()
+    cut = limited.isel(seed=limited.status == 1)
+    assert cut.sizes["seed"] > 0
+    assert (cut.told == cut.pulls).all()
+    # First pulls: two batches and the delay. The last of the 47 others begins the 24th batch, and comes 7 pulls later.
+    np.testing.assert_array_equal(cut.elapsed, 4 + 5 + 2 * -(-(46 + 2 + 5) // 2))
     plain, alone = (jb.simulate(rule, PROBLEM, 30, max_pulls=50, **more) for more in ({}, {"batch": 1}))
     same(plain, alone)
 
@@ -218,5 +222,6 @@ def test_a_rule_that_does_not_see_pulls_in_flight_is_named_in_a_warning():
         with pytest.warns(UserWarning, match=f"{type(rule).__name__} decides on its next arm by told rewards only"):
             make_plan(rule, problem, 10, batch=2)
         make_plan(rule, problem, 10, batch=1, delay=0)  # nothing is in flight when it selects
-    for rule in (jb.EBTCI(delta=0.1), jb.TTTS(delta=0.1), jb.TrackAndStop(delta=0.1), jb.LUCB(0.2, 0.1, m=2)):
+    linear = jb.LinGame(delta=0.1, features=np.eye(3))  # its methods take rows of an array by number
+    for rule in (jb.EBTCI(delta=0.1), jb.TTTS(delta=0.1), jb.TrackAndStop(delta=0.1), jb.LUCB(0.2, 0.1, m=2), linear):
         make_plan(rule, problem, 10, delay="geometric:5")
