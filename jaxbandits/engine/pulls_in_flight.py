@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compensated_sums import IntSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum, IntSum
 from jaxbandits.arrays.numerics import fast_max, no_fma
 from jaxbandits.statistics.arm_statistics import ArmStatistics, Moments
 
@@ -22,7 +22,7 @@ def count_pending(statistics: ArmStatistics, pending: jax.Array) -> ArmStatistic
     """Return statistics in which each pull in flight counts as a pull that gave the present mean of its arm.
 
     Pulls, time and sums grow; the means and the unbiased variances stay. The mean of an arm without a reward is 0. An
-    arm without a pull in flight keeps every bit.
+    arm without a pull in flight keeps every bit, but sums of whole rewards become float32.
 
     Args:
         statistics: of the rewards that have arrived, leaves `(K, …)`.
@@ -38,12 +38,13 @@ def count_pending(statistics: ArmStatistics, pending: jax.Array) -> ArmStatistic
     old, some = statistics.moments, pending > 0
     pulls = old.pulls + pending
     more = no_fma(pending.astype(jnp.float32) * statistics.mean)
-    sums = old.total.plus(jnp.round(more) if isinstance(old.total, IntSum) else more)
+    # Sums of whole rewards are floats here: rounded, they would not have the mean, and a session has floats.
+    known = CompensatedSum.of(old.total.high) if isinstance(old.total, IntSum) else old.total
 
     def grown(x: jax.Array, value: jax.Array) -> jax.Array:
         return jnp.where(some, value, x)
 
-    total = jax.tree.map(grown, old.total, sums)
+    total = jax.tree.map(grown, known, known.plus(more))
     root, squares = old.inverse_root, old.squares
     if root is not None:
         root = grown(root, jnp.sqrt(1 / fast_max(pulls, jnp.int32(1)).astype(jnp.float32)))

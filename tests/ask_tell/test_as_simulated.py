@@ -61,7 +61,13 @@ def live_run(rule, seed, batch, delay, pulls, most):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(jb.AskTell, "forget"), reason="sessions hand out one pull at a time")
 @pytest.mark.parametrize(
-    ("rule", "pulls", "most"), [(Sometimes(budget=60), 1, 60), (jb.LUCB(epsilon=0.4, delta=0.3), 2, 10**9)]
+    ("rule", "pulls", "most"),
+    [
+        (Sometimes(budget=60), 1, 60),
+        (jb.LUCB(epsilon=0.4, delta=0.3), 2, 10**9),
+        (jb.BetaTopTwo(budget=40), 1, 40),  # draws from posteriors of the sums
+        (jb.TTTS(delta=0.3, family="bernoulli", threshold="gk16"), 1, 10**9),
+    ],
 )
 def test_a_session_decides_as_a_simulated_platform(rule, pulls, most):
     told = {"arms_told": lambda problem, state, recommended: state.pulls}
