@@ -5,6 +5,7 @@ that `jb.run` would pull with the same rewards in its reward table. The complete
 text. It is a function of the session's arguments and the messages that it got: pulls asked, told and forgotten.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -174,10 +175,13 @@ class AskTell(ArmChanges):
     def warm_up(self) -> None:
         """Compile what `ask` and `tell` run, in seconds; otherwise the first calls do. Nothing else changes.
 
+        Call it after `add_arm`, and before the reward of the added arm is told: this needs programs for one more arm.
         The programs are stored on disk, where those of simulations are: another process loads them.
         """
         with kept_programs():
             self._run.warm_up()
+            for more in range(1, len(self._joining) + 1):
+                dataclasses.replace(self._blank(len(self._present) + more)[0], known=self._told).warm_up()
 
     def _forget(self, number: int) -> bool:
         slot = self._handed_out.slots.pop(number, None)

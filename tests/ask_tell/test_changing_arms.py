@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.ask_tell import snapshot
 
 
 @jb.algorithm
@@ -165,3 +166,15 @@ def test_what_cannot_be_is_refused_in_one_line(call, message):
     with pytest.raises(jb.UsageError, match=message) as error:
         call(session)
     assert "\n" not in str(error.value)
+
+
+def test_a_session_warmed_up_after_an_arm_was_added_compiles_nothing_later():
+    """The programs are counted: those for 7 and 8 arms are there before the rewards of the two new arms are told."""
+    session = jb.AskTell(UCB(budget=60), arms=6)
+    play(session, 6)
+    new = [session.add_arm(), session.add_arm()]
+    session.warm_up()
+    programs = (snapshot.resume, snapshot.advance, snapshot.look)
+    before = [program.count for program in programs]
+    assert play(session, 4)[:2] == new
+    assert [program.count for program in programs] == before
