@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import math
-from collections.abc import Container
+from collections.abc import Container, Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import xarray as xr
 
 from jaxbandits.status import NOT_RUN
 
-__all__ = ["FinishedRuns", "Layout", "Variable", "add_text", "coordinates_of", "dataset_of"]
+__all__ = ["FinishedRuns", "Layout", "Variable", "add_text", "coordinates_of", "dataset_of", "numbers_of_values"]
 
 
 class FinishedRuns(NamedTuple):
@@ -131,6 +131,14 @@ class Layout(NamedTuple):
     def bytes_of_a_run(self) -> int:
         """Return the bytes of a run in a Dataset, with the copy that it is made from."""
         return 96 * self.points + self.points * self.bandits * self.arms * (4 if self.left_out.size else 1)
+
+
+def numbers_of_values(values: Iterable[Hashable]) -> dict[Any, int]:
+    """Return where each value of a dimension is, by the value; a list is searched for ever longer as it grows."""
+    found: dict[Any, int] = {}
+    for number, value in enumerate(values):
+        found.setdefault(value, number)
+    return found
 
 
 def coordinates_of(layout: Layout, found: Container[str]) -> dict[str, Any]:

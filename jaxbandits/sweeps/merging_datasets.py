@@ -14,6 +14,7 @@ from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.run_statistics import is_rate
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.merged_specs import refuse_another, united_attrs, united_seeds, united_spec, united_values
 from jaxbandits.xla_flags import refuse_other_flags
 
@@ -150,8 +151,10 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
     shape = tuple(len(known) for known in places.values())
     nbytes = sum(part.nbytes for part in parts)
     check_fits_in_memory("the merged results", 2 * nbytes, "merge stores, jb.merge([…], store=…)")
+    numbers = {name: numbers_of_values(known) for name, known in places.items()}
     where = [
-        np.ix_(*(_numbers(known, part[name].to_numpy().tolist()) for name, known in places.items())) for part in parts
+        np.ix_(*([number[value] for value in part[name].to_numpy().tolist()] for name, number in numbers.items()))
+        for part in parts
     ]
     arms = {str(name): max(part.sizes[name] for part in parts) for name in PER_ARM & set(first.dims)}
     found: dict[str, xr.Variable] = {}
@@ -194,7 +197,3 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
     if "checkpoint" in first.coords:
         coordinates["checkpoint"] = first["checkpoint"]
     return xr.Dataset(found, coordinates)
-
-
-def _numbers(known: list[Any], shown: list[Any]) -> list[int]:
-    return [known.index(value) for value in shown]

@@ -8,6 +8,7 @@ import xarray as xr
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import bind, with_values
 from jaxbandits.errors import UsageError
+from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import Cell, expand
 from jaxbandits.sweeps.platform_options import FlightOptions, flight_options
@@ -129,13 +130,14 @@ def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:
     """
     if name not in ds.coords:
         raise UsageError(f"the Dataset no longer says which {name} it is of: repeat the one it was made from")
-    shown = np.atleast_1d(ds[name].to_numpy()).tolist()
+    shown, numbers, seen = np.atleast_1d(ds[name].to_numpy()).tolist(), numbers_of_values(known), set[Any]()
     for value in shown:
-        if value not in known:
+        if value not in numbers:
             raise UsageError(f"{name}={value} is not in the specification of the Dataset: repeat its parts")
-        if shown.count(value) > 1:
+        if value in seen:
             raise UsageError(f"the Dataset has {name}={value} more than once: repeat its parts")
-    return [known.index(value) for value in shown]
+        seen.add(value)
+    return [numbers[value] for value in shown]
 
 
 def _seeds(ds: xr.Dataset, first: int, count: int) -> np.ndarray:

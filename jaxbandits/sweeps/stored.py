@@ -21,6 +21,7 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.storage.block_files import bytes_of_blocks
 from jaxbandits.storage.consolidate import blocks_of, count_of_runs, is_made, make_view
+from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
@@ -123,8 +124,8 @@ def results_in(path: Path, plan: Plan) -> xr.Dataset:
     chosen: dict[str, Any] = {}
     paths = same_files(there.spec, plan.spec)
     for name, values in layout.dimensions.items():
-        known, asked = (np.asarray(values).tolist() for values in (there.layout.dimensions[name], values))
-        chosen[name] = [known.index(paths.get(name, {}).get(value, value)) for value in asked]
+        numbers = numbers_of_values(np.asarray(there.layout.dimensions[name]).tolist())
+        chosen[name] = [numbers[paths.get(name, {}).get(value, value)] for value in np.asarray(values).tolist()]
     if "seed" in dataset.dims:
         start = layout.first_seed - there.layout.first_seed
         chosen["seed"] = slice(start, start + layout.seeds)

@@ -9,6 +9,7 @@ from scipy import stats
 import jaxbandits as jb
 from jaxbandits.problems import Empirical, empirical_from_data
 from jaxbandits.sweeps.spec import parse_problem
+from tests.list_searches import long_searches
 
 pytestmark = pytest.mark.bits
 
@@ -141,3 +142,12 @@ def test_tables_of_different_lengths_have_programs_of_their_own(tmp_path):
 def test_no_such_file():
     with pytest.raises(jb.UsageError, match=r"cannot read nowhere\.csv: No such file"):
         parse_problem("nowhere.csv")
+
+
+def test_many_columns_are_not_searched_for_one_after_another(tmp_path):
+    table = np.random.default_rng(0).uniform(size=(4, 200)).round(3)
+    lines = [",".join(f"arm {i}" for i in range(200)), *(",".join(map(str, row)) for row in table)]
+    (tmp_path / "wide.csv").write_text("\n".join(lines))
+    problem, number = long_searches(lambda: jb.empirical_from_csv(tmp_path / "wide.csv"))
+    assert number == 0
+    np.testing.assert_allclose(problem.mean, table.mean(axis=0), rtol=1e-6)

@@ -1,5 +1,6 @@
 """Checks of the columns of a table of rewards: each must be an arm, and float32 must hold it."""
 
+import collections
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,8 +40,9 @@ def check_names(source: str, names: list[str], places: Sequence[int], one: str, 
     if all(looks_like_number(name) for name in names):
         few = ", ".join(names[:3])
         raise UsageError(f"{source}: numbers where the names of the {one}s should be, {few}: the file needs a header")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"{source}: there are {names.count(repeated[0])} columns {repeated[0]!r}: {twice}")
+    number = collections.Counter(names)
+    if repeated := [name for name in names if number[name] > 1]:
+        raise UsageError(f"{source}: there are {number[repeated[0]]} columns {repeated[0]!r}: {twice}")
 
 
 def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
