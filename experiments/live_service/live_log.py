@@ -95,6 +95,7 @@ class LiveLog:
         add = "INSERT INTO messages (token, kind, body, answer) VALUES (?, ?, ?, ?)"
         self._position = self._connection.execute(add, row).lastrowid
         if self._position % SNAPSHOT_EVERY == 0:
+            self._connection.execute("DELETE FROM snapshots")  # each has all rewards so far
             self._connection.execute("INSERT INTO snapshots VALUES (?, ?)", (self._position, self._session.to_json()))
 
     def _catch_up(self) -> None:

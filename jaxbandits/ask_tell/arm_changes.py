@@ -8,7 +8,7 @@ from jaxbandits import checks
 from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.ask_tell.live_estimates import Estimates
 from jaxbandits.ask_tell.live_run import Slot
-from jaxbandits.ask_tell.open_requests import Request
+from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 
@@ -77,6 +77,7 @@ class ArmChanges(Estimates):
             else:
                 slots[number] = Slot(-1, arm)
         known = self._told.of(present)
-        run = dataclasses.replace(run, requests=requests, opened=self._run.opened, known=known)
+        open_requests = OpenRequests.of(requests, len(present))
+        run = dataclasses.replace(run, requests=open_requests, opened=self._run.opened, known=known)
         run = run.resumed(known, int(self._told.pulls.sum()))
         self._run, self._shapes, self._present, self._handed_out.slots = run, shapes, present, slots

@@ -11,7 +11,6 @@ Pulls are handed out one after another, and their rewards come in any order. Wha
 """
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +19,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.ask_tell.open_requests import Request
+from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order, look, resume
 from jaxbandits.ask_tell.told_rewards import ToldRewards
@@ -47,7 +46,7 @@ class LiveRun:
         key: the session's typed key `()`.
         first: the placeholder for the problem, without rewards.
         width: entries that a request may have.
-        requests: the open requests by their numbers, in order.
+        requests: the open requests.
         opened: the number of requests so far.
         moment: the rule's state; None until the first pulls have been told.
         known: rewards from before, of which only numbers and sums are known; None for none. They count for the rule.
@@ -58,7 +57,7 @@ class LiveRun:
     key: jax.Array
     first: LiveProblem
     width: int
-    requests: Mapping[int, Request] = dataclasses.field(default_factory=dict)
+    requests: OpenRequests
     opened: int = 0
     moment: Moment | None = None
     fresh: bool = False
@@ -96,7 +95,7 @@ class LiveRun:
     @property
     def waiting(self) -> int:
         """Return the number of rewards that were told, and that the rule has not seen yet."""
-        return sum(int(request.told[request.absorbed :].sum()) for request in self.requests.values())
+        return sum(int(request.told[request.absorbed :].sum()) for request in self.requests.by_number.values())
 
     @property
     def by_steps(self) -> bool:
@@ -105,15 +104,15 @@ class LiveRun:
 
     def next_pull(self) -> "tuple[LiveRun, Slot] | None":
         """Return the run with one more pull handed out, and its slot; None where all wait for rewards."""
-        run = self if self._has_pull or not self._may_open else self._with_step()
-        for number, request in run.requests.items():
-            if (entry := request.next_entry) is not None:
-                return run._with(number, request.with_handed(entry)), Slot(number, entry)
-        return None
+        run = self if self.requests.unasked or not self._may_open else self._with_step()
+        if (found := run.requests.next_pull) is None:
+            return None
+        slot = Slot(*found)
+        return run._with(slot.number, run.requests.by_number[slot.number].with_handed(slot.entry)), slot
 
     def arm_of(self, slot: Slot) -> int:
         """Return the arm of a slot."""
-        return int(self.requests[slot.number].arms[slot.entry])
+        return int(self.requests.by_number[slot.number].arms[slot.entry])
 
     def with_reward(self, slot: Slot, reward: float, cost: float = 1.0) -> "LiveRun":
         """Return the run after the reward of a pull that was handed out.
@@ -121,7 +120,7 @@ class LiveRun:
         Raises:
             UsageError: the rule then requests an arm that does not exist.
         """
-        request = self.requests[slot.number].with_reward(slot.entry, reward)
+        request = self.requests.by_number[slot.number].with_reward(slot.entry, reward)
         run = self._with(slot.number, request)
         if self.moment is not None and self.runs.rule.eliminates:
             return run._round(slot.number)
@@ -140,7 +139,7 @@ class LiveRun:
 
     def forgotten(self, slot: Slot) -> "LiveRun":
         """Return the run without a pull in flight: dropped if it is a whole step, or else handed out once more."""
-        request = self.requests[slot.number]
+        request = self.requests.by_number[slot.number]
         if self.by_steps and self.moment is not None and len(request.arms) == 1:
             return dataclasses.replace(self._without(slot.number), fresh=False)
         return self._with(slot.number, request.with_handed(slot.entry, -1))
@@ -154,15 +153,11 @@ class LiveRun:
         self._after(moment.state, [], [], [])
 
     @property
-    def _has_pull(self) -> bool:
-        return any(request.next_entry is not None for request in self.requests.values())
-
-    @property
     def _may_open(self) -> bool:
         """Return whether another step may begin; not where a budget is spent with the pulls in flight, or may be."""
         if not self.by_steps or self.moment is None or self.done:
             return False
-        return not self.requests or not (self.runs.rule.takes_costs or self._budget_is_spent)
+        return not self.requests.by_number or not (self.runs.rule.takes_costs or self._budget_is_spent)
 
     @property
     def _budget_is_spent(self) -> bool:
@@ -171,8 +166,7 @@ class LiveRun:
         if budget is None:
             return False
         assert self.moment is not None
-        flying = sum(int(request.counts.sum()) for request in self.requests.values())
-        return int(self.moment.state.time) + flying >= float(budget)
+        return int(self.moment.state.time) + int(self.requests.pulls.sum()) >= float(budget)
 
     def _with_step(self) -> "LiveRun":
         """Return the run with the next step among its requests."""
@@ -185,14 +179,14 @@ class LiveRun:
         return dataclasses.replace(self._with(self.opened, request), opened=self.opened + 1)
 
     def _with(self, number: int, request: Request) -> "LiveRun":
-        return dataclasses.replace(self, requests={**self.requests, number: request})
+        return dataclasses.replace(self, requests=self.requests.with_request(number, request))
 
     def _without(self, number: int) -> "LiveRun":
-        return dataclasses.replace(self, requests={i: other for i, other in self.requests.items() if i != number})
+        return dataclasses.replace(self, requests=self.requests.without(number))
 
     def _round(self, number: int) -> "LiveRun":
         """Return the run after the rule has seen the next rewards of a round that are there."""
-        request, moment = self.requests[number], self.moment
+        request, moment = self.requests.by_number[number], self.moment
         assert moment is not None
         waiting = np.flatnonzero(request.told[request.absorbed :] == 0)
         end = request.absorbed + int(waiting[0]) if len(waiting) else len(request.arms)
@@ -214,10 +208,9 @@ class LiveRun:
 
     def _pending(self) -> np.ndarray:
         """Return the pulls in flight of each arm, int32 `(K,)`."""
-        pending = np.zeros(self.arms, np.int64)
-        for request in self.requests.values() if self.by_steps and self.moment is not None else ():
-            np.add.at(pending, request.arms, request.counts)
-        return np.minimum(pending, MAX_COUNT).astype(np.int32)
+        if not self.by_steps or self.moment is None:
+            return np.zeros(self.arms, np.int32)
+        return np.minimum(self.requests.pulls, MAX_COUNT).astype(np.int32)
 
     def _begin(self, rewards: np.ndarray) -> Moment:
         """Return the moment after the initial pulls; their rewards are float32 `(K, P)`."""

@@ -1,5 +1,7 @@
 """The pulls that a rule requests at once: which of them were handed out, and which rewards were told."""
 
+import dataclasses
+from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -7,7 +9,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.errors import UsageError
 
-__all__ = ["Request"]
+__all__ = ["OpenRequests", "Request"]
 
 
 class Request(NamedTuple):
@@ -66,6 +68,55 @@ class Request(NamedTuple):
     def with_reward(self, entry: int, reward: float) -> "Request":
         """Return the request with one more reward of an entry."""
         return self._replace(told=_added(self.told, entry, 1), sums=_added(self.sums, entry, reward))
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenRequests:
+    """The open requests, and what a next pull needs to know of all of them; methods return others.
+
+    Attributes:
+        by_number: the requests by their numbers, in order.
+        unasked: the numbers of those with a pull to hand out.
+        pulls: int64 `(K,)`, the pulls of each arm that they ask for.
+    """
+
+    by_number: Mapping[int, Request]
+    unasked: frozenset[int]
+    pulls: np.ndarray
+
+    @classmethod
+    def of(cls, requests: Mapping[int, Request], arms: int) -> "OpenRequests":
+        """Return requests by their numbers, of a number of arms."""
+        found = cls({}, frozenset(), np.zeros(arms, np.int64))
+        for number, request in requests.items():
+            found = found.with_request(number, request)
+        return found
+
+    @property
+    def next_pull(self) -> tuple[int, int] | None:
+        """Return the number of a request and its entry to hand out next; None if all are handed out."""
+        if not self.unasked:
+            return None
+        number = min(self.unasked)
+        entry = self.by_number[number].next_entry
+        assert entry is not None
+        return number, entry
+
+    def with_request(self, number: int, request: Request) -> "OpenRequests":
+        """Return the requests with a further one, or with one that has changed: its arms and counts stay."""
+        unasked = self.unasked - {number} if request.next_entry is None else self.unasked | {number}
+        pulls = self.pulls if number in self.by_number else self.pulls + self._pulls_of(request)
+        return OpenRequests({**self.by_number, number: request}, unasked, pulls)
+
+    def without(self, number: int) -> "OpenRequests":
+        """Return the requests without one."""
+        others = dict(self.by_number)
+        return OpenRequests(others, self.unasked - {number}, self.pulls - self._pulls_of(others.pop(number)))
+
+    def _pulls_of(self, request: Request) -> np.ndarray:
+        found = np.zeros_like(self.pulls)
+        np.add.at(found, request.arms, request.counts)
+        return found
 
 
 def _added(x: np.ndarray, entry: int, more: float) -> np.ndarray:

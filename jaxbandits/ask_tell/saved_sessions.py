@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.ask_tell.live_run import LiveRun
-from jaxbandits.ask_tell.open_requests import Request
+from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.ask_tell.snapshot import Moment
 from jaxbandits.errors import UsageError
 
@@ -53,7 +53,7 @@ def to_data(run: LiveRun) -> dict[str, object]:
     """Return the entries of a run."""
     moment = run.moment
     return {
-        "requests": [[number, *_request_data(request)] for number, request in run.requests.items()],
+        "requests": [[number, *_request_data(request)] for number, request in run.requests.by_number.items()],
         "opened": run.opened,
         "fresh": run.fresh,
         "moment": None if moment is None else [np.asarray(leaf).tolist() for leaf in moment[1:]],
@@ -85,7 +85,9 @@ def run_of(data: dict[str, Any], run: LiveRun, shapes: object) -> LiveRun:
         )  # fmt: skip
     requests = {number: _request_of(plain, run.arms) for number, *plain in data["requests"]}
     opened, fresh = int(data["opened"]), bool(data["fresh"])
-    return dataclasses.replace(run, requests=requests, opened=opened, moment=moment, fresh=fresh)
+    return dataclasses.replace(
+        run, requests=OpenRequests.of(requests, run.arms), opened=opened, moment=moment, fresh=fresh
+    )
 
 
 def to_base64(numbers: bytes) -> str:

@@ -15,6 +15,7 @@ from jaxbandits import checks
 from jaxbandits.algorithms.parameters import axes_of, with_run_types
 from jaxbandits.ask_tell.handed_out import HandedOut, Pull
 from jaxbandits.ask_tell.live_run import LiveRun, Slot
+from jaxbandits.ask_tell.open_requests import OpenRequests
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
 from jaxbandits.ask_tell.snapshot import begin, look
@@ -100,7 +101,7 @@ class SessionState:
         _, counts, done, recommended = look.eval_shape(runs, state, pending, code=code_of(runs))
         check_result(f"{name}.recommend", recommended, bool, (arms,))
         check_result(f"{name}.done", done, bool, ())
-        return LiveRun(runs, self._key, problem, counts.shape[0]), state
+        return LiveRun(runs, self._key, problem, counts.shape[0], OpenRequests.of({}, arms)), state
 
     def _check_counts(self, what: str) -> None:
         """Refuse an algorithm that does not decide by pulls and means alone, as these come from elsewhere."""

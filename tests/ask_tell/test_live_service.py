@@ -88,6 +88,8 @@ def test_processes_that_share_a_log_decide_as_one(live_log, opened, tmp_path, mo
             workers[0] = opened(path)  # another one goes on
     texts = {worker.read(lambda session: session.to_json()) for worker in workers}
     assert texts == {replayed(path)[0].to_json()}
+    with contextlib.closing(sqlite3.connect(path)) as log:  # each has all rewards: several would fill the disk
+        assert log.execute("SELECT count(*) FROM snapshots").fetchone() == (1,)
     assert workers[0].read(lambda session: session.pulls.sum()) == 60
 
 
