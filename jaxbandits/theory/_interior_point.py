@@ -119,7 +119,7 @@ def smallest_allocation(family: Family, given: Instance) -> tuple[jax.Array, jax
     def state_at(weights: jax.Array, costs: Costs, mu: jax.Array, before: jax.Array, done: jax.Array) -> _State:
         prices = mu / (costs.value - 1)
         slope = given.price - _by_arm(prices * costs.of_best, prices * costs.of_rest) - mu / weights
-        move = -jnp.linalg.solve(_matrix(costs, prices, mu / weights**2), slope)
+        move = -_solved(costs, prices, mu / weights**2, slope)
         shrinking = jnp.maximum(jnp.max(-move / weights), jnp.max(-_gain(costs, move) / (costs.value - 1)))
         size = 1 / jnp.maximum(1.0, shrinking / _TO_BORDER)
         return _State(weights, costs, mu, move, -(slope @ move) / mu, before, size, done)
@@ -177,17 +177,28 @@ def _smallest_allocation_jvp(
     (costs, slopes, _), (_, of_slopes, of_products) = jax.jvp(conditions, primals, tangents)
     slack = costs.value - 1
     right = of_slopes + _by_arm(of_products / slack * costs.of_best, of_products / slack * costs.of_rest)
-    moved = -jnp.linalg.solve(_matrix(costs, prices, slopes / weights), right)
+    moved = -_solved(costs, prices, slopes / weights, right)
     return (weights, prices), (moved, -(of_products + prices * _gain(costs, moved)) / slack)
 
 
-def _matrix(costs: Costs, prices: jax.Array, of_weights: jax.Array) -> jax.Array:
-    """Return the Hessian `(m + n, m + n)`, given the prices of costs and those of weights over the weights."""
+def _solved(costs: Costs, prices: jax.Array, of_weights: jax.Array, right: jax.Array) -> jax.Array:
+    """Return the solution `(m + n,)` of the Hessian, given the prices of costs and those of weights over the weights.
+
+    Two best arms, or two of the rest, have no entry in common. So one side is eliminated, the larger one: what is left
+    has as many rows as the smaller.
+    """
     m = costs.value.shape[1]
     steep, bent = prices / (costs.value - 1), prices * costs.bend
     both = steep * costs.of_best * costs.of_rest - bent * costs.ratio
-    diagonal = _by_arm(steep * costs.of_best**2 + bent * costs.ratio**2, steep * costs.of_rest**2 + bent)
-    return jnp.diag(diagonal + of_weights).at[m:, :m].set(both).at[:m, m:].set(both.T)
+    diagonal = of_weights + _by_arm(steep * costs.of_best**2 + bent * costs.ratio**2, steep * costs.of_rest**2 + bent)
+    few, many = slice(m), slice(m, None)
+    if m > len(both):
+        few, many, both = many, few, both.T
+    share = both / diagonal[many, None]  # (many, few)
+    left = jnp.diag(diagonal[few]) - both.T @ share
+    found = jnp.linalg.solve(left, right[few] - share.T @ right[many])
+    rest = right[many] / diagonal[many] - share @ found
+    return jnp.concatenate([found, rest] if few == slice(m) else [rest, found])
 
 
 def _by_arm(of_best: jax.Array, of_rest: jax.Array) -> jax.Array:

@@ -484,3 +484,16 @@ def test_an_epsilon_beside_which_the_means_are_tiny(best, other, epsilon, time):
         assert theory.characteristic_time(five, epsilon=epsilon)[0] == pytest.approx(5 * time, rel=1e-8)
         six = np.array([*[best] * 5, other])
         assert theory.characteristic_time(six, 5, epsilon)[0] == pytest.approx(time, rel=1e-6)
+
+
+@pytest.mark.parametrize("m", [5, 995])
+def test_many_arms_need_no_matrix_of_all_pairs_of_arms(m):
+    means = np.sort(np.random.default_rng(0).uniform(0.1, 0.9, 1000))[::-1]
+    time, weights = jb.theory.characteristic_time(means, m=m, family="gaussian")
+    own, other = np.asarray(weights[:m, None], float), np.asarray(weights[None, m:], float)
+    costs = own * other / (own + other) * (means[:m, None] - means[None, m:]) ** 2 / 2
+    assert costs.min() * float(time) == pytest.approx(1, abs=1e-4)
+    # Each of the 995 arms has a pair that decides: a share could be moved from one that has none.
+    assert costs.min(axis=np.argmax(costs.shape) ^ 1) == pytest.approx(costs.min(), rel=1e-3)
+    steps = jax.make_jaxpr(lambda x: jb.theory.characteristic_time(x, m=m)[0])(means)
+    assert "[1000,1000]" not in str(steps)
