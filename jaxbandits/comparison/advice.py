@@ -143,7 +143,7 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
         fewest = min(row.runs for row in [best, *equal])
         text += f"any of {_listed([best, *equal])}, which {runs(fewest)} cannot distinguish"
         if best.failures == 0 and len(equal) == len(others):
-            text += " (a smaller --budget would)"
+            text += " (a smaller --budget would, or more --seeds)"
     else:
         low, high = best.failure_interval
         text += f"{best.label}, wrong in {best.failures} of {runs(best.runs)}"
