@@ -26,8 +26,10 @@ Lanes = TypeVar("Lanes")
 
 # XLA calls a handler with one frame (jaxlib/include/xla/ffi/api/c_api.h). Offsets in bytes: an extension at 8, XLA's
 # functions at 16, arguments at 40 and results at 80, whose arrays of buffers are 32 further. A buffer's data are at 24.
-# An extension of type 1 asks for the version of the interface: it gets XLA's own, which is at 32 of its functions.
+# An extension of type 1 asks for the version of the interface: it gets XLA's own, which is at 32 of its functions. The
+# XLA of JAX 0.8.0 gives no functions then, and has version 0.1.
 _HANDLER = """
+@oldest = private constant [2 x i32] [i32 0, i32 1]
 define ptr @handler(ptr %frame) {
   %e0 = getelementptr i8, ptr %frame, i64 8
   %extension = load ptr, ptr %e0
@@ -43,7 +45,9 @@ version:
   %metadata = load ptr, ptr %m0
   %a0 = getelementptr i8, ptr %frame, i64 16
   %api = load ptr, ptr %a0
-  %from = getelementptr i8, ptr %api, i64 32
+  %own = getelementptr i8, ptr %api, i64 32
+  %unknown = icmp eq ptr %api, null
+  %from = select i1 %unknown, ptr @oldest, ptr %own
   %to = getelementptr i8, ptr %metadata, i64 24
   %numbers = load i64, ptr %from, align 4
   store i64 %numbers, ptr %to, align 4
