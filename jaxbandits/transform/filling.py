@@ -20,7 +20,6 @@ from jaxbandits.transform.padding import Padding, UnpaddableError
 
 __all__ = ["Axes", "axes_of_arms", "filled"]
 
-
 #: Axes of arms of each operand or result.
 AxesOfEach = tuple[tuple[int, ...], ...]
 
@@ -37,10 +36,9 @@ _ELEMENTWISE = {
     "abs", "add", "add_any", "and", "cbrt", "ceil", "clamp", "complex", "convert_element_type", "copy", "cos", "div",
     "eq", "erf", "erf_inv", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag", "integer_pow", "is_finite", "le",
     "lgamma", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "pow",
-    "real", "rem", "round", "rsqrt",
-    "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sqrt", "square",
-    "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32", "reshard",
-    "optimization_barrier",
+    "real", "rem", "round", "rsqrt", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign",
+    "sin", "sqrt", "square", "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32",
+    "reshard", "optimization_barrier",
 }  # fmt: skip
 #: Operations that move axes as a whole, or make them.
 _MOVES = {
@@ -68,8 +66,8 @@ def _neutral(name: str, dtype: np.dtype, i: int) -> jax.Array:
     if is_float(dtype):
         if name in ("reduce_sum", "cumsum", "dot_general"):  # 0 would change a sum of -0
             return jnp.asarray(1.0 if i else -0.0, dtype)
-        if name == "sort":  # comes after infinity
-            return jnp.asarray(jnp.nan, dtype)
+        if name in ("sort", "top_k"):  # a NaN with this sign: after all others there, and below all others here
+            return lax.bitcast_convert_type(jnp.asarray(-1, f"int{8 * dtype.itemsize}"), dtype)
     if not isinstance(number, str):
         return jnp.asarray(number, jnp.int32).astype(dtype)
     if jnp.issubdtype(dtype, jnp.bool_):
@@ -127,7 +125,11 @@ def _check_numbers(operation: Operation) -> None:
 def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, padding: Padding) -> bool:
     """Return whether an operation with axes of arms is one that can be given what changes nothing, or needs none."""
     name, params = operation.name, operation.params
-    if name in _ELEMENTWISE | _INDEXED | _MOVES | {"argmax", "argmin", "dot_general"}:
+    if name in _NEUTRAL and jnp.issubdtype(operation.aval(0).dtype, jnp.complexfloating):
+        return False
+    if name == "dot_general":  # a float that is a sum of products of whole numbers may be -0: no whole number keeps it
+        return not is_float(operation.out.dtype) or all(is_float(operation.aval(i).dtype) for i in (0, 1))
+    if name in _ELEMENTWISE | _INDEXED | _MOVES | {"argmax", "argmin"}:
         return True
     if name == "sort":  # what is beyond the arms comes last among its equals
         return bool(params["is_stable"]) or len(operation.values) == 1 or params["dimension"] not in reads[0]

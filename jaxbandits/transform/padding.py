@@ -103,7 +103,7 @@ class Padding:
             raise UnpaddableError("a constant array changes with the number of arms")
         dtype = values[0].dtype
         width, *sizes = (n // self.bandits for n in (self.width, *self.sizes))
-        first, second, *_ = (float(value) for value in values)
+        first, second, *_ = (float(value.real) for value in values)
         step = (second - first) / (sizes[0] - width)
         start = first - step * width
         whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"

@@ -142,7 +142,11 @@ def _running(combine: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[[
 
 
 def dot(operation: Operation) -> list[jax.Array]:
-    """Multiply and add over the contracted axes, one term after another."""
+    """Multiply and add over the contracted axes, one term after another.
+
+    XLA leaves out a multiplication by a mask, even of NaN, and one of a root with itself. It does not where padding is
+    filled. So both are hidden from it everywhere.
+    """
     ((left_axes, right_axes), (left_batch, right_batch)) = operation.params["dimension_numbers"]
 
     def ordered(i: int, contracted: tuple[int, ...], batch: tuple[int, ...]) -> tuple[jax.Array, tuple[int, ...]]:
@@ -163,9 +167,17 @@ def dot(operation: Operation) -> list[jax.Array]:
     right = right.reshape(count, *batch, *(1 for _ in left_free), *right_free, *operation.suffix).astype(dtype)
     if jnp.issubdtype(dtype, jnp.bool_):
         return [arms.any_arm(left & right)]
+    one, other = operation.values
+    left = shield(left) if one.array is other.array or _may_be_mask(one) else left
+    right = shield(right) if _may_be_mask(other) else right
     if count <= _WRITTEN_OUT:
         return [total(shield(left * right))]
     return [_added(count, lambda place, number: shield(_rows(left, place, number) * _rows(right, place, number)))]
+
+
+def _may_be_mask(value: Value) -> bool:
+    """Return whether a value may be one of zeros and ones."""
+    return value.range is not None and value.range[0] >= 0 and value.range[1] <= 1
 
 
 RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {

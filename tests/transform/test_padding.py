@@ -86,6 +86,10 @@ FOLLOWED = {
         *(lax.top_k(jnp.outer(x, jnp.ones(3) * s), 2, axis=0), lax.top_k(-jnp.outer(x, jnp.arange(3.0)), 2, axis=0)),
         lax.top_k(jnp.outer(x, jnp.arange(3.0)), 2),
     ),
+    "largest of NaN": lambda x, y, n, g, s, i, k: (
+        *(lax.top_k(jnp.sqrt(-y), 2), lax.top_k(jnp.where(x < 0, 0 * x / 0, -jnp.inf), 2)),
+        lax.top_k((0 * y / 0).astype(jnp.float16), 2),
+    ),
     "sort NaN": lambda x, y, n, g, s, i, k: (
         jnp.sort(jnp.where(x < 0, jnp.nan, x)),
         jnp.argsort(jnp.where(x < 0, jnp.nan, jnp.where(x < 0.5, jnp.inf, x))),
@@ -158,6 +162,27 @@ def test_long_arrays_are_added_in_the_same_order():
     assert_exact(lambda x, y, n, g, s, i, k: (x.sum(), (-0.0 * y).sum(), -0.0 * y @ y, x @ y, jnp.mean(x)), 5, 40)
 
 
+@pytest.mark.parametrize("width", [6, 40])
+def test_compiled_products_of_masks_and_of_roots_have_their_bits(width):
+    """XLA leaves out such multiplications where it sees them as they are: 0 times infinity is then 0."""
+
+    def function(x, y):
+        holes = jnp.where(x > 0.5, -jnp.inf, x)
+        best = jax.nn.one_hot(jnp.argmin(x), len(x))
+        return best @ x, best @ holes, (x > 0.5).astype(jnp.float32) @ -y, jnp.sqrt(jnp.abs(x)) @ jnp.sqrt(jnp.abs(x))
+
+    def made(width, known):
+        given = operands(5, width)[:2]
+        return jax.jit(lambda *given: [value.array for value in results_of(function, given, None, known)[0]])(*given)
+
+    exact = made(5, None)
+    for one, other in zip(exact, made(width, Padded(jnp.full(RUNS, 5, jnp.int32), width, [(0,), (0,)])), strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(np.signbit(one)[one == one], np.signbit(other)[one == one])
+    x = operands(5)[0]
+    np.testing.assert_array_equal(np.isnan(exact[1]), (x > 0.5).any(0))
+
+
 REFUSED = {
     "a loop over arms": lambda x, y, n, g, s, i, k: lax.fori_loop(0, len(x), lambda j, c: c + x[j], s),
     "a branch by the number": lambda x, y, n, g, s, i, k: lax.cond(
@@ -184,6 +209,9 @@ REFUSED = {
         jnp.broadcast_to(x[:, None], (len(x), 6)) * jnp.arange(6.0), (6, len(x))
     ),
     "rows that shift": lambda x, y, n, g, s, i, k: (jnp.arange(60.0) * s)[len(x) : len(x) + 1],
+    "a sum of complex numbers": lambda x, y, n, g, s, i, k: jnp.abs(jnp.sum(lax.complex(x, y))),
+    "a mean of complex numbers": lambda x, y, n, g, s, i, k: jnp.mean(lax.complex(x, y)),
+    "floats of whole numbers": lambda x, y, n, g, s, i, k: jnp.dot(n, g, preferred_element_type=jnp.float32),
     "too few arms": lambda x, y, n, g, s, i, k: lax.top_k(x, 3),
 }
 
