@@ -72,23 +72,25 @@ def find_best(
     tail: Any = np.minimum((1 - level) / np.maximum(there.sum(-1, keepdims=True) - 1, 1), 0.5)
     intervals = paired_intervals
     compare = intervals.wide_proportion_difference if runs.is_truth else intervals.mean_difference
-    shape = (*values.shape[:-1], len(labels))
-    mean, low, high = (np.full(shape, np.nan) for _ in range(3))  # (…, i, j): i minus j, the smallest being the best
-    for i in range(len(labels)):
-        found = compare(values[..., i : i + 1, :], values, tail)
-        ends = (found.low, found.high) if sign > 0 else (-found.high, -found.low)
-        mean[..., i, :], low[..., i, :], high[..., i, :] = sign * found.estimate, *ends
     cut = truncated.values > 0
-    # A truncated mean is too small: i - j has no upper end where i is truncated, and no lower end where j is.
-    i_cut, j_cut = cut[..., :, None], cut[..., None, :]
-    low = np.where(j_cut if sign > 0 else i_cut, -np.inf, low)
-    high = np.where(i_cut if sign > 0 else j_cut, np.inf, high)
-    others = ~np.eye(len(labels), dtype=bool) & there[..., None, :]
-    known = others.any(-1) & ~np.isnan(np.where(others, low, 0.0)).any(-1)
-    lower = np.where(others, low, -np.inf).max(-1)  # above 0: worse than some other label
-    among = ~(lower > 0) & there
-    upper = np.where(others & among[..., None, :], high, -np.inf).max(-1)
-    difference = np.where(others.any(-1), np.where(others, mean, -np.inf).max(-1), np.nan)
+
+    # One label after another: all pairs at once would need memory that grows with the square of the labels.
+    mean, lower, upper = (np.full(there.shape, -np.inf) for _ in range(3))
+    among, compared, numbers = there.copy(), there.sum(-1, keepdims=True) > there, np.arange(len(labels))
+    known = compared.copy()
+    for i in numbers:
+        found = compare(values[..., i : i + 1, :], values, tail)  # i minus j, float64 (…, j), the smallest being best
+        low = found.low if sign > 0 else -found.high
+        # A truncated mean is too small: i - j has no lower end where j is truncated.
+        low = np.where(cut if sign > 0 else cut[..., i : i + 1], -np.inf, low)
+        others = there & (numbers != i)
+        mean[..., i] = np.where(others, sign * found.estimate, -np.inf).max(-1)
+        lower[..., i] = np.where(others, low, -np.inf).max(-1)  # above 0: worse than some other label
+        known[..., i] &= ~np.isnan(np.where(others, low, 0.0)).any(-1)
+        among[..., i] &= ~(lower[..., i] > 0)
+        # The upper end of j - i, of each label j: what is not among the best needs no comparison.
+        upper = np.maximum(upper, np.where(among[..., i : i + 1] & (numbers != i), -low, -np.inf))
+    difference = np.where(compared, mean, np.nan)
     ends = np.where(known, np.minimum(lower, 0), np.nan), np.where(known, np.maximum(upper, 0), np.nan)
     if sign < 0:
         difference, ends = -difference, (-ends[1], -ends[0])

@@ -65,10 +65,17 @@ def mean_difference(first: Array, second: Array, tail: float) -> Interval:
     """Return the mean of first - second, with Student's t interval of paired differences."""
     with np.errstate(invalid="ignore"):
         difference = first - second
-    found = moments(difference, np.zeros_like(difference))  # without the cancellation of three variances
-    half = student_half_width(found.first_variance**0.5, found.number, tail)
-    unknown = (np.isnan(difference) & ~np.isnan(first) & ~np.isnan(second)).any(-1)  # infinity minus infinity
-    middle = np.where(unknown, np.nan, found.first)
+    missing = np.isnan(difference)
+    unknown = (missing & ~np.isnan(first) & ~np.isnan(second)).any(-1)  # infinity minus infinity
+    number = (~missing).sum(-1)
+    difference[missing] = 0
+    mean = difference.sum(-1) / np.where(number > 0, number, np.nan)
+    with np.errstate(invalid="ignore"):  # of infinite values there is no variance
+        difference -= mean[..., None]
+        difference[missing] = 0
+        variance = (difference * difference).sum(-1) / np.where(number > 1, number - 1, np.nan)
+    half = student_half_width(variance**0.5, number, tail)
+    middle = np.where(unknown, np.nan, mean)
     return Interval(middle, middle - half, middle + half)
 
 
