@@ -176,8 +176,8 @@ def dot(operation: Operation) -> list[jax.Array]:
 
 
 def _may_be_mask(value: Value) -> bool:
-    """Return whether a value may be one of zeros and ones."""
-    return value.range is not None and value.range[0] >= 0 and value.range[1] <= 1
+    """Return whether a value may be a converted mask, of which these are the least and the largest number."""
+    return value.range == (0, 1)
 
 
 RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
