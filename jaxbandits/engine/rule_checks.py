@@ -22,7 +22,7 @@ from jaxbandits.engine.rule_states import arms_of, first_state
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.transform import UnpaddableError
+from jaxbandits.transform import UnpaddableError, with_numbers_of_arms
 from jaxbandits.transform.programs_inside import differing
 
 __all__ = ["check_rule", "methods_of", "why_unpaddable"]
@@ -163,7 +163,7 @@ def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
             )
 
 
-def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
+def why_unpaddable(rule: Rule, problem: Problem, numbers: tuple[int, ...] = ()) -> str | None:
     """Return why a rule's arrays cannot be padded beyond its arms; None where they can.
 
     The rule is traced, not run.
@@ -171,6 +171,7 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
     Args:
         rule: the rule, for one run.
         problem: leaves `(K,)`.
+        numbers: numbers of arms, of each bandit, for which it is traced in any case.
     """
     if any(by_arm(rule)):
         rule = filled(rule, problem.arms)
@@ -183,7 +184,8 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
         return answer if (judge := judge_of(rule)) is None else judged(judge, *several)
 
     try:
-        jax.eval_shape(methods, own, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
+        with with_numbers_of_arms(numbers):
+            jax.eval_shape(methods, own, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
     except UnpaddableError as error:
         return str(error)
     return None

@@ -75,14 +75,18 @@ def _paddable(group: list[Cell], static: Any, known: dict[Any, bool]) -> list[li
     exact = _by_size(group, _arms)
     if len(exact) == 1:  # no arms are added then
         return [group]
-    wide = _power_of_two(max(exact))
-    if (static, wide) not in known:  # tracing decides, once for all cells of a program
-        cell = group[0]
-        kept = _of_own_classes if _all_own(cell) else known
-        if (static, wide) not in kept:
-            kept[static, wide] = may_be_padded(cell.algorithm, cell.problem, wide)
-        known[static, wide] = kept[static, wide]
-    if known[static, wide]:
+    wide, cell = _power_of_two(max(exact)), group[0]
+    own = _all_own(cell)
+    numbers = (
+        () if own else tuple(sorted(exact))
+    )  # a user's code may be another for one number, as by `len(arms) == 12`
+    key = static, wide, numbers
+    if key not in known:  # tracing decides, once for all cells of a program
+        kept = _of_own_classes if own else known
+        if key not in kept:
+            kept[key] = may_be_padded(cell.algorithm, cell.problem, wide, numbers)
+        known[key] = kept[key]
+    if known[key]:
         return [group]
     smaller = _by_size(group, lambda cell: _power_of_two(_arms(cell)))
     if len(smaller) == 1:

@@ -6,8 +6,17 @@ with two differences. The runs are on the last axis of everything. And each run 
 """
 
 from jaxbandits.transform.equations import Known, map_runs, results_of
-from jaxbandits.transform.padding import Padded, UnpaddableError
+from jaxbandits.transform.padding import Padded, UnpaddableError, with_numbers_of_arms
 from jaxbandits.transform.shared_traces import traced_once
 from jaxbandits.transform.steps import map_step
 
-__all__ = ["Known", "Padded", "UnpaddableError", "map_runs", "map_step", "results_of", "traced_once"]
+__all__ = [
+    "Known",
+    "Padded",
+    "UnpaddableError",
+    "map_runs",
+    "map_step",
+    "results_of",
+    "traced_once",
+    "with_numbers_of_arms",
+]

@@ -6,9 +6,11 @@ over an axis of arms then gets neutral values in the padding (`filling.py`). If 
 program is refused here, and compiled for each number of arms.
 """
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import jax
@@ -19,10 +21,22 @@ from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
 from jaxbandits.transform.operation import Value
 from jaxbandits.transform.shared_traces import once
 
-__all__ = ["Padded", "Padding", "UnpaddableError"]
+__all__ = ["Padded", "Padding", "UnpaddableError", "with_numbers_of_arms"]
 
 #: Up to this number of arms, a program is traced for each number. Beyond, for some numbers, closest for few arms.
 _EACH = 8
+#: Further numbers of arms to trace programs for, of each bandit.
+_numbers: ContextVar[tuple[int, ...]] = ContextVar("_numbers", default=())
+
+
+@contextlib.contextmanager
+def with_numbers_of_arms(numbers: tuple[int, ...]) -> Iterator[None]:
+    """Trace programs for these numbers of arms, too, while this is entered: those that are to share one."""
+    token = _numbers.set(numbers)
+    try:
+        yield
+    finally:
+        _numbers.reset(token)
 
 
 class UnpaddableError(Exception):
@@ -213,7 +227,8 @@ def _other_sizes(width: int) -> tuple[int, ...]:
 
     What is the same for many arms may be another for few, as `len(arms) // 3` or `min(len(arms), 5)`.
     """
-    fewer = [n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0]
+    usual = {n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0}
+    fewer = sorted(usual | {n for n in _numbers.get() if 1 < n < width})
     return width + 1, width + 2, *fewer
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -73,6 +74,29 @@ def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_t
     assert sizes(stopping, 300_000) == [[2], [3], [8], [60], [600, 1000]]
     assert sizes(jb.Uniform(budget=1000), 10_000) == [[2, 3, 8, 60], [600, 1000]]
     assert sizes(jb.Uniform(budget=10**6), 10_000) == [[2], [3], [8], [60], [600, 1000]]
+
+
+def test_a_rule_that_is_another_for_one_number_of_arms_has_a_program_for_it() -> None:
+    def sizes(special: int) -> list[list[int]]:
+        @jb.algorithm
+        class Special:
+            def select(self, arms: jb.Arms, key: Any) -> Any:
+                del key
+                return jnp.argmax(arms.mean + (9.0 if len(arms) == special else 1.0) * arms.inverse_root)
+
+            def done(self, arms: jb.Arms) -> Any:
+                return arms.time >= 100
+
+            def recommend(self, arms: jb.Arms) -> Any:
+                return jnp.argmax(arms.mean)
+
+        cells = expand(accept(Special()), jb.linear(n=jb.axis([11, 12, 14, 20]))).cells
+        runs = Runs(10, root_seed=0, max_pulls=10**9, independent=False)
+        return [[cell.problem.arms for cell in group] for group in group_by_program(cells, runs)]
+
+    assert sizes(special=12) == [[11], [12], [14], [20]]
+    assert sizes(special=14) == [[11], [12], [14], [20]]
+    assert sizes(special=13) == sizes(special=10**6) == [[11, 12, 14, 20]]
 
 
 @pytest.mark.slow
