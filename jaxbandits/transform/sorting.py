@@ -20,6 +20,9 @@ __all__ = ["RULES"]
 _MOST, _MOST_SEARCHED = 256, 4096
 #: Up to this number of largest entries are taken without a loop.
 _FEW = 8
+#: Types that are compared here, and those that are moved: their bits are known words.
+_COMPARED = (jnp.float32, jnp.int32, jnp.uint32)
+_MOVED = (*_COMPARED, jnp.float16, jnp.bfloat16, jnp.int8, jnp.uint8, jnp.int16, jnp.uint16)
 
 
 def sort(operation: Operation) -> list[jax.Array]:
@@ -27,7 +30,8 @@ def sort(operation: Operation) -> list[jax.Array]:
     axis = operation.params["dimension"]
     operands = [jnp.moveaxis(operation.full(i), axis, 0) for i in range(len(operation.values))]
     x = operands[0]
-    if operation.params["num_keys"] > 1 or not _has_order(x) or x.shape[0] > _MOST:
+    moved = all(operand.dtype == bool or operand.dtype in _MOVED for operand in operands)
+    if operation.params["num_keys"] > 1 or not moved or not _has_order(x) or x.shape[0] > _MOST:
         return as_it_is(operation)
     if x.dtype == jnp.float32:  # zeros of both signs are equal, and so are all NaN
         x = jnp.where(x == 0, 0, jnp.where(x == x, x, jnp.nan))
@@ -47,7 +51,7 @@ def top_k(operation: Operation) -> list[jax.Array]:
 
 def _has_order(x: jax.Array) -> bool:
     """Return whether there are entries along the first axis, of a type that is compared here, and it pays."""
-    return lowering().chunked and x.dtype in (jnp.float32, jnp.int32, jnp.uint32) and x.shape[0] > 0
+    return lowering().chunked and x.dtype in _COMPARED and x.shape[0] > 0
 
 
 def _places(x: jax.Array) -> jax.Array:

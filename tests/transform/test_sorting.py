@@ -32,6 +32,21 @@ def test_every_number_has_the_place_that_jax_gives_it(name: str, count: int) -> 
             assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()
 
 
+def test_other_types_are_sorted_by_jax() -> None:
+    def function(x: jax.Array, key: jax.Array) -> object:
+        small = [x.astype(dtype) for dtype in (jnp.float16, jnp.bfloat16, jnp.int8, jnp.uint16)]
+        return (
+            lax.sort((x, *small), num_keys=1),
+            lax.sort((x, lax.complex(x, -x))),
+            jax.random.permutation(key, lax.complex(x, x)),
+        )
+
+    x, keys = jax.random.normal(jax.random.key(1), (9, 7)), jax.random.split(jax.random.key(2), 7)
+    expected = jax.vmap(function, in_axes=-1, out_axes=-1)(x, keys)
+    for found, wanted in zip(jax.tree.leaves(map_runs(function)(x, keys)), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_few_entries_need_no_sorting(name: str) -> None:
     x = jnp.zeros((12, 7))
