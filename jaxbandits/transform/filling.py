@@ -45,7 +45,7 @@ _MOVES = {
     "broadcast_in_dim", "squeeze", "expand_dims", "transpose", "iota", "random_wrap", "random_unwrap", "random_fold_in",
 }  # fmt: skip
 #: Operations at places, which are told how many arms exist (`Operation.length`).
-_INDEXED = {"gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add"}
+_INDEXED = {"gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add", "rev"}
 #: Parameters of loops and branches that are programs.
 _PROGRAMS = {"cond": ("branches",), "while": ("cond_jaxpr", "body_jaxpr"), "scan": ("jaxpr",)}
 #: Parameters that are sizes of axes.
@@ -184,7 +184,9 @@ def _at_places(operation: Operation, padding: Padding, reads: Sequence[tuple[int
     """Return an operation at places that is told how many arms exist, where places count along an axis of arms."""
     name, params, x = operation.name, operation.params, reads[0]
     values, suffix = list(operation.values), operation.suffix
-    if name in ("dynamic_slice", "gather"):
+    if name == "rev":
+        picked, wrong = [axis for axis in x if axis in params["dimensions"]], False
+    elif name in ("dynamic_slice", "gather"):
         sizes, whole = params["slice_sizes"], operation.aval(0).shape
         apart = params["dimension_numbers"].operand_batching_dims if name == "gather" else ()
         grown = [other.params["slice_sizes"] for other in padding.wider]
@@ -226,9 +228,7 @@ def _with_neutral(operation: Operation, i: int, axes: set[int], padding: Padding
     whole = spread(operation.values[i], shape, runs)
     exists = jnp.ones((), bool)
     for axis in axes:
-        number = jnp.arange(shape[axis], dtype=jnp.int32).reshape(
-            *(-1 if n == axis else 1 for n in range(len(shape))), 1
-        )
+        number = jnp.expand_dims(jnp.arange(shape[axis]), [n for n in range(len(shape) + 1) if n != axis])
         exists = exists & (number < padding.exist(shape[axis]))
     known = operation.values[i].range  # of arms that exist, of which there is one at least
     if known is not None and operation.name in ("reduce_sum", "cumsum", "dot_general"):

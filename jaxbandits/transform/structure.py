@@ -3,8 +3,11 @@
 from collections.abc import Callable, Sequence
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import fast_max
 from jaxbandits.transform.operation import Operation, Value, as_it_is, with_arms
 
 __all__ = ["RULES"]
@@ -55,6 +58,17 @@ def pad(operation: Operation) -> list[jax.Array]:
     return [lax.pad(operation.full(0), operation.values[1].array, config)]
 
 
+def reverse(operation: Operation) -> list[jax.Array]:
+    """Reverse axes; of an axis of arms, those that exist."""
+    dimensions = [axis for axis in operation.params["dimensions"] if axis not in operation.arm_axes]
+    x = lax.rev(operation.full(0), dimensions)
+    for axis in operation.arm_axes:
+        length = x.shape[axis]
+        places = fast_max(operation.length(axis) - 1 - arms.index(length, (1,)), 0)
+        x = jnp.moveaxis(arms.reorder(jnp.moveaxis(x, axis, 0), places), 0, axis)
+    return [x]
+
+
 RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
     "broadcast_in_dim": broadcast,
     "reshape": reshape,
@@ -64,7 +78,7 @@ RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
     "slice": take_slice,
     "pad": pad,
     "concatenate": as_it_is,
-    "rev": as_it_is,
+    "rev": reverse,
     "split": as_it_is,
     "optimization_barrier": as_it_is,
 }

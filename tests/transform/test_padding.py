@@ -90,6 +90,11 @@ FOLLOWED = {
         *(lax.top_k(jnp.sqrt(-y), 2), lax.top_k(jnp.where(x < 0, 0 * x / 0, -jnp.inf), 2)),
         lax.top_k((0 * y / 0).astype(jnp.float16), 2),
     ),
+    "reversed": lambda x, y, n, g, s, i, k: (
+        *(x[::-1], jnp.sort(x)[::-1], jnp.sort(n, descending=True), jnp.argsort(x, descending=True), jnp.flip(g)),
+        *(jnp.flip(jnp.outer(x, y)), jnp.outer(x, y)[:, ::-1], jnp.outer(x, jnp.arange(3.0))[:, ::-1]),
+        x[jnp.argsort(-y)[::-1]],
+    ),
     "sort NaN": lambda x, y, n, g, s, i, k: (
         jnp.sort(jnp.where(x < 0, jnp.nan, x)),
         jnp.argsort(jnp.where(x < 0, jnp.nan, jnp.where(x < 0.5, jnp.inf, x))),
