@@ -84,7 +84,7 @@ def likely_pulls(algorithm: Rule, usual: float) -> float:
     return usual if budget is None else float(budget)
 
 
-def may_be_padded(algorithm: Rule, problem: Problem, count: int, numbers: tuple[int, ...] = ()) -> bool:
+def may_be_padded(algorithm: Rule, problem: Problem, count: int, numbers: tuple[int, ...]) -> bool:
     """Return whether a program may be padded to `count` arms; this traces the algorithm, also for these numbers."""
     return why_unpaddable(as_stacked(algorithm), problem.padded(count), numbers) is None
 

@@ -76,12 +76,17 @@ def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms():
 
 
 def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
-    asked, why = [], binding.why_unpaddable
-    monkeypatch.setattr(
-        binding, "why_unpaddable", lambda rule, problem: asked.append(problem.arms) or why(rule, problem)
-    )
+    asked, traced, why = [], [], binding.why_unpaddable
+
+    def noted(rule, problem, numbers):
+        asked.append(problem.arms)
+        traced.append(numbers)
+        return why(rule, problem, numbers)
+
+    monkeypatch.setattr(binding, "why_unpaddable", noted)
     jb.sweep(OwnUCBE(budget=30, a=jb.axis([0.5, 1.0, 2.0])), jb.linear(n=jb.axis([3, 4, 5])), 2)
     assert asked == [8]  # the width that all of them have
+    assert traced == [(3, 4, 5)]
     asked.clear()
     jb.sweep(OwnUCBE(budget=30, a=jb.axis([0.5, 1.0, 2.0])), jb.linear(n=4), 2)
     assert not asked
