@@ -146,7 +146,8 @@ def program(
     """
     widest = max(cells, key=lambda cell: cell.problem.arms).problem
     wide = _power_of_two(widest.arms // widest.bandits)
-    padded = in_powers_of_two and not metrics and may_be_padded(cells[0].algorithm, widest, wide)
+    numbers = tuple(sorted({_arms(cell) for cell in cells}))
+    padded = in_powers_of_two and not metrics and may_be_padded(cells[0].algorithm, widest, wide, numbers)
     problem = batched_problem(cells, in_powers_of_two=padded)
     flights = [cell.flight for cell in cells if cell.flight is not None]
     flight = stack_flights(flights) if flights else None

@@ -13,8 +13,8 @@ from jaxbandits.engine.binding import accept
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Runs
-from jaxbandits.sweeps.grid import expand
-from jaxbandits.sweeps.group_cells import group_by_program
+from jaxbandits.sweeps.grid import Cell, expand
+from jaxbandits.sweeps.group_cells import group_by_program, program
 from jaxbandits.sweeps.plan import make_plan
 from jaxbandits.sweeps.plan_runs import compile_runs, make_runs
 
@@ -77,7 +77,9 @@ def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_t
 
 
 def test_a_rule_that_is_another_for_one_number_of_arms_has_a_program_for_it() -> None:
-    def sizes(special: int) -> list[list[int]]:
+    runs = Runs(10, root_seed=0, max_pulls=10**9, independent=False)
+
+    def cells(special: int) -> list[Cell]:
         @jb.algorithm
         class Special:
             def select(self, arms: jb.Arms, key: Any) -> Any:
@@ -90,13 +92,19 @@ def test_a_rule_that_is_another_for_one_number_of_arms_has_a_program_for_it() ->
             def recommend(self, arms: jb.Arms) -> Any:
                 return jnp.argmax(arms.mean)
 
-        cells = expand(accept(Special()), jb.linear(n=jb.axis([11, 12, 14, 20]))).cells
-        runs = Runs(10, root_seed=0, max_pulls=10**9, independent=False)
-        return [[cell.problem.arms for cell in group] for group in group_by_program(cells, runs)]
+        return expand(accept(Special()), jb.linear(n=jb.axis([11, 12, 14, 20]))).cells
+
+    def sizes(special: int) -> list[list[int]]:
+        return [[cell.problem.arms for cell in group] for group in group_by_program(cells(special), runs)]
+
+    def width(special: int) -> int:  # as for an accelerator's chip
+        one, no_points = np.zeros((2, 1), np.uint32), np.zeros(0, np.int32)
+        return program(cells(special)[1:2], one, no_points, runs, in_powers_of_two=True).problem.arms
 
     assert sizes(special=12) == [[11], [12], [14], [20]]
     assert sizes(special=14) == [[11], [12], [14], [20]]
     assert sizes(special=13) == sizes(special=10**6) == [[11, 12, 14, 20]]
+    assert (width(special=12), width(special=13)) == (12, 16)
 
 
 @pytest.mark.slow
