@@ -77,9 +77,8 @@ def _paddable(group: list[Cell], static: Any, known: dict[Any, bool]) -> list[li
         return [group]
     wide, cell = _power_of_two(max(exact)), group[0]
     own = _all_own(cell)
-    numbers = (
-        () if own else tuple(sorted(exact))
-    )  # a user's code may be another for one number, as by `len(arms) == 12`
+    # A user's code may be special for one number of arms, as by `if len(arms) == 12`.
+    numbers = () if own else tuple(sorted(exact))
     key = static, wide, numbers
     if key not in known:  # tracing decides, once for all cells of a program
         kept = _of_own_classes if own else known

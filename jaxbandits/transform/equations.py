@@ -21,7 +21,7 @@ from jaxbandits.transform import (
     reductions,
     sorting,
     structure,
-)  # fmt: skip
+)
 from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
 from jaxbandits.transform.filling import Axes, axes_of_arms, filled
