@@ -9,6 +9,7 @@ from jax import lax
 
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.ranking import sortable
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.random.tie_breaking import arm_turned, turned
 
@@ -116,7 +117,7 @@ def kth_largest(values: jax.Array, k: jax.Array, among: jax.Array) -> jax.Array:
         k: int32 `()`, at least 1.
         among: bool `(K,)`, the arms that are compared.
     """
-    bits = _sortable(values)
+    bits = sortable(values)
     low = jnp.min(jnp.where(among, bits, jnp.uint32(2**32 - 1)))
     bits = jnp.where(among, bits, jnp.uint32(0))
     high = jnp.max(bits)
@@ -135,15 +136,6 @@ def kth_largest(values: jax.Array, k: jax.Array, among: jax.Array) -> jax.Array:
     _, threshold, _ = lax.while_loop(unfinished, decide_bit, (first, low, jnp.sum(among)))
     largest = jnp.inf if jnp.issubdtype(values.dtype, jnp.floating) else jnp.iinfo(values.dtype).max
     return jnp.min(jnp.where(among & (bits >= threshold), values, largest))
-
-
-def _sortable(values: jax.Array) -> jax.Array:
-    """Map float32 or int32 values to uint32 numbers in the same order."""
-    bits = values
-    if jnp.issubdtype(values.dtype, jnp.floating):  # -0 and 0 are equal, but have different bits
-        bits = lax.bitcast_convert_type(jnp.where(values == 0, 0.0, values), jnp.int32)
-        bits = jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
-    return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(2**31)
 
 
 def _exchange(values: jax.Array, chosen: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -17,9 +17,11 @@ __all__ = [
     "arg_smallest",
     "exchange",
     "first_place",
+    "in_order",
     "kth_and_next_largest",
     "kth_largest",
     "rank",
+    "sortable",
     "top_mask",
 ]
 
@@ -130,7 +132,7 @@ def kth_largest(x: jax.Array, k: jax.Array | int, among: jax.Array | None = None
     Returns:
         The type of `x`, shape `(…)`.
     """
-    bits = _sortable(x)
+    bits = sortable(x)
     among = jnp.ones(x.shape, bool) if among is None else among
     reached = among & (bits >= _threshold(bits, k, among))
     return arms.smallest(jnp.where(reached, x, arms.highest(x.dtype)))
@@ -156,14 +158,22 @@ def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> 
     return arms.smallest(jnp.where(top, x, arms.highest(x.dtype))), arms.largest(jnp.where(top, lowest, x)), top
 
 
-def _sortable(x: jax.Array) -> jax.Array:
-    """Return uint32 in the order of `x` (float32 or int32)."""
+def in_order(x: jax.Array) -> jax.Array:
+    """Return int32 in the order of numbers, float32, int32 or uint32; of floats, in that of their bits.
+
+    So -0 comes before 0, and a NaN before or after all numbers, by its sign.
+    """
     if jnp.issubdtype(x.dtype, jnp.floating):
-        # -0 and +0 are equal as floats and would differ as bits.
-        bits = lax.bitcast_convert_type(jnp.where(x == 0, 0, x).astype(jnp.float32), jnp.int32)
-        bits = jnp.where(bits < 0, bits ^ jnp.int32(0x7FFFFFFF), bits)
-    else:
-        bits = x.astype(jnp.int32)
+        bits = lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32)
+        return jnp.where(bits < 0, bits ^ jnp.int32(0x7FFFFFFF), bits)
+    if x.dtype == jnp.uint32:
+        return lax.bitcast_convert_type(x ^ jnp.uint32(0x80000000), jnp.int32)
+    return x.astype(jnp.int32)
+
+
+def sortable(x: jax.Array) -> jax.Array:
+    """Return uint32 in the order of `x`, float32 or int32 and not NaN; zeros of both signs are equal."""
+    bits = in_order(jnp.where(x == 0, 0, x) if jnp.issubdtype(x.dtype, jnp.floating) else x)
     return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(0x80000000)
 
 

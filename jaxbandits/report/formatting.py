@@ -16,6 +16,7 @@ __all__ = [
     "probability",
     "rate",
     "rounded_down",
+    "runs",
     "short",
     "text",
     "texts",

@@ -35,7 +35,8 @@ def sort(operation: Operation) -> list[jax.Array]:
         return as_it_is(operation)
     if x.dtype == jnp.float32:  # zeros of both signs are equal, and so are all NaN
         x = jnp.where(x == 0, 0, jnp.where(x == x, x, jnp.nan))
-    rank = ranking.rank(~_ordered(x), _places(x))  # of whole numbers, the smallest has the largest complement
+    order = barrier(ranking.in_order(x))
+    rank = ranking.rank(~order, _places(x))  # of whole numbers, the smallest has the largest complement
     return [jnp.moveaxis(arms.scatter(operand, rank, operand), 0, axis) for operand in operands]
 
 
@@ -45,7 +46,7 @@ def top_k(operation: Operation) -> list[jax.Array]:
     x = jnp.moveaxis(operation.full(0), axis, 0)
     if not _has_order(x) or k * x.shape[0] > _MOST_SEARCHED:
         return as_it_is(operation)
-    first = _largest(_ordered(x), _places(x), k)
+    first = _largest(barrier(ranking.in_order(x)), _places(x), k)
     return [jnp.moveaxis(array, 0, axis) for array in (arms.take(x, first), first)]
 
 
@@ -58,22 +59,12 @@ def _places(x: jax.Array) -> jax.Array:
     return jnp.broadcast_to(arms.index(x.shape[0], x.shape[1:]), x.shape)
 
 
-def _ordered(x: jax.Array) -> jax.Array:
-    """Return int32 in the order of the numbers `x`; of floats, in that of their bits: a positive NaN is the largest."""
-    bits = lax.bitcast_convert_type(x, jnp.int32)
-    if x.dtype == jnp.float32:
-        bits = jnp.where(bits < 0, bits ^ jnp.int32(0x7FFFFFFF), bits)
-    if x.dtype == jnp.uint32:
-        bits ^= jnp.int32(-(2**31))
-    return barrier(bits)
-
-
 def _largest(order: jax.Array, places: jax.Array, k: int) -> jax.Array:
     """Return the places of the k largest numbers, `(K, …)` to int32 `(k, …)`; of equal ones the first."""
 
     def take_one(left: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
         value = arms.largest(jnp.where(left, order, arms.lowest(order.dtype)))
-        first = arms.smallest(jnp.where(left & (order == value), places, order.shape[0]))
+        first = ranking.first_place(left & (order == value), places)
         return left & (places != first), first
 
     return lax.scan(take_one, jnp.ones(order.shape, bool), length=k, unroll=k <= _FEW)[1]
