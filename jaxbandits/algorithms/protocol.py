@@ -62,7 +62,9 @@ answer is then a mask.
 
 **The number of arms.** `arms.count` is the number of arms, `len(arms)` the length of the arrays. Problems with
 different numbers of arms share one program, whose arrays are longer. The engine makes maxima, sums, `argmax` and other
-reductions leave out the padding beyond `arms.count`. A rule that it cannot pad is compiled for each number of arms.
+reductions leave out the padding beyond `arms.count`. A loop over the arms, the last entry of a sorted array and numbers
+such as `math.log(len(arms))` are those of the run. A rule that the engine cannot pad is compiled for each number of
+arms: one with `x[1:]`, for example, or one that has other operations for few arms.
 
 **Costs.** A rule whose traits say `spends="budget"`, the name of one of its fields, spends a budget of cost. The engine
 pays for each pull. It ends the run at the pull that costs more than is left; that pull pays nothing. `done` may be left

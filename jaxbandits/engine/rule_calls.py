@@ -218,7 +218,9 @@ def _arguments(
     axes += [()] * sizes[2] + [(n - 1,) if rule.in_batches and n else () for n in before]
     padded = None
     if state.told is not None:
-        padded = Padded(as_runs(state.told), len(arms), axes + axes_of_own(rule, state), state.bandits)
+        padded = Padded(
+            as_runs(state.told), len(arms), axes + axes_of_own(rule, state), state.bandits, 1 if rule.grows else 2
+        )
     parts = jax.tree.map(lambda leaf: _with_runs(leaf, state), parts)
     known = [one._replace(root=None if one.root is None else _with_runs(one.root, state)) for one in known]
     return parts, known, padded

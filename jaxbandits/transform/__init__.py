@@ -5,8 +5,10 @@ with two differences. The runs are on the last axis of everything. And each run 
 (`products.py`, `functions.py` and `reductions.py` say how).
 """
 
-from jaxbandits.transform.equations import Known, map_runs, results_of
-from jaxbandits.transform.padding import Padded, UnpaddableError, with_numbers_of_arms
+from jaxbandits.transform.equations import map_runs, results_of
+from jaxbandits.transform.growing_numbers import UnpaddableError
+from jaxbandits.transform.operation import Known
+from jaxbandits.transform.padding import Padded, with_numbers_of_arms
 from jaxbandits.transform.shared_traces import traced_once
 from jaxbandits.transform.steps import map_step
 

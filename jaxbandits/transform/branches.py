@@ -17,8 +17,9 @@ from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr, Parameters
 from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
+from jaxbandits.transform.growing_numbers import UnpaddableError
 from jaxbandits.transform.operation import Operation, Value, spread
-from jaxbandits.transform.padding import Padding, UnpaddableError
+from jaxbandits.transform.padding import Padding
 from jaxbandits.transform.programs_inside import arrays_of, check_differing, differing, has_loop, padding_inside
 
 __all__ = ["switch"]

@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits.compilers.jax_versions import scan_sizes
 from jaxbandits.compilers.jaxpr_types import Jaxpr
 from jaxbandits.transform.branches import switch
+from jaxbandits.transform.growing_numbers import UnpaddableError
 from jaxbandits.transform.operation import Operation, Value, computed_once, spread
-from jaxbandits.transform.padding import Padding, UnpaddableError
+from jaxbandits.transform.padding import Padding
 from jaxbandits.transform.programs_inside import arrays_of, check_differing, has_loop, padding_inside
 from jaxbandits.transform.programs_inside import differing as differing_in
 
@@ -99,39 +101,61 @@ def _of_live_runs(operation: Operation) -> Sequence[Value]:
 
 
 def scan(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:
-    """Repeat over the entries of arrays."""
+    """Repeat over the entries of arrays; where runs have another number of them, only those change that go on."""
     params, values, body = operation.params, operation.values, operation.params["jaxpr"]
     n_consts, n_carry = scan_sizes(params)
     within = padding_inside(operation, padding, lambda params: params["jaxpr"])
     consts, carry, entries = values[:n_consts], values[n_consts : n_consts + n_carry], values[n_consts + n_carry :]
-    if padding is not None and any(other.params["length"] != params["length"] for other in padding.wider):
-        raise UnpaddableError("a loop is as long as there are arms")
+    carried = body.jaxpr.outvars[:n_carry]
+    counters = [unread and not var.aval.shape for unread, var in zip(operation.unread[:n_carry], carried, strict=True)]
+    steps = None if padding is None else _steps(operation, padding)
 
-    def differing(known: Sequence[Value], within: Padding | None) -> tuple[list[bool], list[bool]]:
-        """Return what of the carried values and of the results differs between runs."""
+    def differing(known: Sequence[Value], within: Padding | None, apart: bool) -> tuple[list[bool], list[bool]]:
+        """Return what of the carried values and of the results differs between runs, of which steps may, too."""
         flags = [v.mapped for v in known]
         fixed, mapped, seen = flags[:n_consts], flags[n_consts : n_consts + n_carry], flags[n_consts + n_carry :]
         while True:
             after = differing_in(body.jaxpr, [*fixed, *mapped, *seen], within)
-            more = [old or new for old, new in zip(mapped, after[:n_carry], strict=True)]
+            pairs = zip(mapped, after[:n_carry], counters, strict=True)
+            more = [old or new or (apart and not one) for old, new, one in pairs]
             if more == mapped:
                 return mapped, [*mapped, *after[n_carry:]]
             mapped = more
 
-    mapped, outs = differing(values, within)
-    check_differing(operation, outs, lambda known: differing(known, None)[1], padding)
+    mapped, outs = differing(values, within, steps is not None)
+    check_differing(operation, outs, lambda known: differing(known, None, False)[1], padding)
 
     def step(arrays: Sequence[jax.Array], entry: Sequence[jax.Array]) -> tuple[list[jax.Array], list[jax.Array]]:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
-        here = [Value(array, value.mapped) for array, value in zip(entry, entries, strict=True)]
+        here = [Value(array, value.mapped) for array, value in zip(entry, entries, strict=steps is None)]
         found = evaluate(body.jaxpr, body.consts, [*consts, *now, *here], runs, within)
         new = arrays_of(found, body.jaxpr.outvars, outs, runs)
-        return new[:n_carry], new[n_carry:]
+        after = new[:n_carry]
+        if steps is not None:
+            pairs = zip(after, arrays, mapped, strict=True)
+            after = [jnp.where(entry[-1] < steps.array, a, b) if flag else a for a, b, flag in pairs]
+        return after, new[n_carry:]
 
     first = arrays_of(carry, body.jaxpr.invars[n_consts : n_consts + n_carry], mapped, runs)
     how = {name: params[name] for name in ("length", "reverse", "unroll")}
-    last, all_of_them = lax.scan(step, first, [value.array for value in entries], **how)
+    numbers = [] if steps is None else [jnp.arange(params["length"])]
+    last, all_of_them = lax.scan(step, first, [*(value.array for value in entries), *numbers], **how)
     return [Value(array, flag) for array, flag in zip([*last, *all_of_them], outs, strict=True)]
+
+
+def _steps(operation: Operation, padding: Padding) -> Value | None:
+    """Return how many steps a loop over entries makes, which the number of arms decides; None where it does not.
+
+    Raises:
+        UnpaddableError: it makes more with fewer arms, or a loop within might never end after the last step of a run.
+    """
+    every = [np.asarray(one.params["length"], np.int32) for one in (operation.equation, *padding.wider)]
+    steps = padding.number(every)
+    if steps is not None and (steps.range is None or steps.range[1] > every[0]):
+        raise UnpaddableError("a loop is longer with fewer arms")
+    if steps is not None and has_loop(operation.params["jaxpr"].jaxpr, ("while",)):
+        raise UnpaddableError("a loop as long as there are arms has one within that may never end")
+    return steps
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {"cond": switch, "while": loop, "scan": scan}

@@ -2,10 +2,9 @@
 
 import functools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.tree_util import PyTreeDef
 
 from jaxbandits.compilers.fusion_budget import live_equations
@@ -24,23 +23,18 @@ from jaxbandits.transform import (
 )
 from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
-from jaxbandits.transform.filling import Axes, axes_of_arms, filled
-from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
-from jaxbandits.transform.padding import Padded, Padding, UnpaddableError
+from jaxbandits.transform.filling import filled
+from jaxbandits.transform.growing_numbers import UnevenError, UnpaddableError
+from jaxbandits.transform.operation import Known, Operation, Value, given, spread
+from jaxbandits.transform.paddable import Axes, axes_of_arms
+from jaxbandits.transform.padding import Padded, Padding
 from jaxbandits.transform.products import divided_of_call, divided_results, exposed_results
 from jaxbandits.transform.programs_inside import CALLS, called
+from jaxbandits.transform.shared_traces import traced
 
-__all__ = ["Known", "map_runs", "results_of"]
+__all__ = ["map_runs", "results_of"]
 
 _RULES = structure.RULES | reductions.RULES | sorting.RULES | indexing.RULES | random_keys.RULES
-
-
-class Known(NamedTuple):
-    """What is known of a leaf before it is computed with."""
-
-    range: Range | None = None  # of its entries
-    root: jax.Array | None = None  # 1 / sqrt of its entries, where they are counts of which this is kept
-    fixed: bool = False  # whether it hangs on the number of arms only, where arrays are padded
 
 
 def map_runs(function: Callable[..., object]) -> Callable[..., Any]:
@@ -60,8 +54,7 @@ def map_runs(function: Callable[..., object]) -> Callable[..., Any]:
         ValueError: there is no argument with a leaf.
 
     Example:
-        >>> import jax.numpy as jnp
-        >>> means = jnp.asarray([[0.2, 0.9], [0.8, 0.1]])  # two arms, two runs
+        >>>         >>> means = jnp.asarray([[0.2, 0.9], [0.8, 0.1]])  # two arms, two runs
         >>> map_runs(jnp.argmax)(means).tolist()
         [1, 0]
     """
@@ -104,12 +97,17 @@ def results_of(
     def of_leaves(*leaves: jax.Array) -> object:
         return function(*jax.tree.unflatten(tree, leaves))
 
-    # Plans are traced on no devices, programs on some: what JAX writes of them into operations would differ.
-    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
-        closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
-        padding = None if padded is None else padded.followed(function, tree, one)
-    inputs = [_input(x, k) for x, k in zip(leaves, known or [Known()] * len(leaves), strict=True)]
-    values = evaluate(closed.jaxpr, closed.consts, inputs, runs, padding, Computed(live))
+    closed, results = traced(of_leaves, *one)
+    inputs = [given(x, k) for x, k in zip(leaves, known or [Known()] * len(leaves), strict=True)]
+
+    def evaluated(*, each: bool) -> list[Value]:
+        padding = None if padded is None else padded.followed(of_leaves, (function, tree), one, each=each)
+        return evaluate(closed.jaxpr, closed.consts, inputs, runs, padding, Computed(live))
+
+    try:
+        values = evaluated(each=False)
+    except UnevenError:  # it may be followed if each number of arms is known
+        values = evaluated(each=True)
     shapes, out_tree = jax.tree.flatten(results)
     whole = [
         value if value.mapped else Value(spread(value, shape.shape, (runs,)), True, range=value.range)
@@ -182,12 +180,6 @@ def evaluate(
     return [read(atom, i, wider) for i, atom in enumerate(jaxpr.outvars)]
 
 
-def _input(array: jax.Array, known: Known) -> Value:
-    """Return a value that differs between runs, with what is known of it."""
-    counted = None if known.root is None else Counts(known.root, Value(jnp.float32(1), False), 1)
-    return Value(array, True, range=known.range, counts=counted, fixed=known.fixed)
-
-
 def _constant(array: jax.Array) -> Value:
     """Return a value that all runs share, and is known."""
     return Value(array, False, range=ranges.constant_range(array))
@@ -239,7 +231,8 @@ def _by_rule(operation: Operation) -> list[Value]:
 def _by_vmap(operation: Operation) -> list[Value]:
     """Evaluate an operation without a rule, or without one for this form of it."""
     drops = operation.name in ("scatter", "scatter-add") and "DROP" in str(operation.params["mode"])
-    if operation.exist is not None and not drops:  # what is written beyond the arms that exist is dropped, as it were
+    # What is written beyond the arms that exist is dropped, as it were.
+    if operation.starts or (operation.exist is not None and not drops):
         raise UnpaddableError(f"{operation.name} is told nowhere how many arms exist")
     arrays = [value.array for value in operation.values]
     if not operation.suffix:

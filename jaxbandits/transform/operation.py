@@ -16,8 +16,8 @@ from jaxbandits.compilers.jaxpr_types import Jaxpr, JaxprEqn
 from jaxbandits.compilers.xla_cpu import barrier
 
 __all__ = [
-    "Counts", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "is_float", "replaces", "spread",
-    "with_arms",
+    "Counts", "Known", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "given", "is_float",
+    "replaces", "spread", "with_arms",
 ]  # fmt: skip
 
 #: Whether what a run has once is computed and kept before it meets what it has of each arm.
@@ -111,6 +111,20 @@ class Value(NamedTuple):
         return shape[:-1] if self.mapped else shape
 
 
+class Known(NamedTuple):
+    """What is known of a leaf before it is computed with."""
+
+    range: Range | None = None  # of its entries
+    root: jax.Array | None = None  # 1 / sqrt of its entries, where they are counts of which this is kept
+    fixed: bool = False  # whether it hangs on the number of arms only, where arrays are padded
+
+
+def given(array: jax.Array, known: Known) -> Value:
+    """Return a value that differs between runs, with what is known of it."""
+    counted = None if known.root is None else Counts(known.root, Value(jnp.float32(1), False), 1)
+    return Value(array, True, range=known.range, counts=counted, fixed=known.fixed)
+
+
 @dataclasses.dataclass(frozen=True)
 class Operation:
     """An equation of a one-run program and its operands for R runs.
@@ -124,6 +138,7 @@ class Operation:
         shape: the shape of the first result in one run.
         arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
         exist: int32 `(R,)`, how many are; None where all are.
+        starts: axes along which a slice starts at a place of each run, int32 `(R,)`, and these places.
         unread: which results nobody reads.
         live: bool `(R,)`, the runs of which results are read; None for all.
     """
@@ -136,6 +151,7 @@ class Operation:
     shape: tuple[int, ...]
     arm_axes: tuple[int, ...] = ()
     exist: jax.Array | None = None
+    starts: tuple[tuple[int, jax.Array], ...] = ()
     unread: tuple[bool, ...] = ()
     live: jax.Array | None = None
 

@@ -1,27 +1,27 @@
 """Padding: find the axes of arms of arrays with room for more arms than exist, and leave out the padding.
 
 A program is traced for several numbers of arms, larger and smaller. An axis that grows with them is an axis of arms. A
-number that grows with them by whole steps, as in `4 * len(arms)`, is computed from the number of arms. Every operation
-over an axis of arms then gets neutral values in the padding (`filling.py`). If this fails it is never guessed: the
-program is refused here, and compiled for each number of arms.
+number that changes with them is computed from how many exist (`growing_numbers.py`). Every operation over an axis of
+arms then gets neutral values in the padding (`filling.py`). If this fails it is never guessed: the program is refused
+here, and compiled for each number of arms.
 """
 
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.tree_util import PyTreeDef
 
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
+from jaxbandits.transform.growing_numbers import UnpaddableError, number_by_count
 from jaxbandits.transform.operation import Value
-from jaxbandits.transform.shared_traces import once
+from jaxbandits.transform.shared_traces import once, traced
 
-__all__ = ["Padded", "Padding", "UnpaddableError", "with_numbers_of_arms"]
+__all__ = ["Padded", "Padding", "with_numbers_of_arms"]
 
 #: Up to this number of arms, a program is traced for each number. Beyond, for some numbers, closest for few arms.
 _EACH = 8
@@ -37,10 +37,6 @@ def with_numbers_of_arms(numbers: tuple[int, ...]) -> Iterator[None]:
         yield
     finally:
         _numbers.reset(token)
-
-
-class UnpaddableError(Exception):
-    """A program cannot be padded; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,30 +101,29 @@ class Padding:
         return bool(np.all(np.asarray(narrow)[both] == np.asarray(other)[both]))
 
     def literal(self, narrow: Literal, others: Sequence[Literal]) -> Value | None:
-        """Return a literal that grows with the number of arms, for each run; None for one that does not.
+        """Return a literal that changes with the number of arms, for each run; None for one that does not.
 
         Raises:
-            UnpaddableError: it grows in another way than by whole steps.
+            UnpaddableError: it is an array, or changes in a way that cannot be followed.
         """
         values = [np.asarray(atom.val, narrow.aval.dtype) for atom in (narrow, *others)]
-        if len({(value.dtype, value.shape, value.tobytes()) for value in values}) == 1:
-            return None
         if any(value.shape for value in values):
+            if len({(value.shape, value.tobytes()) for value in values}) == 1:
+                return None
             raise UnpaddableError("a constant array changes with the number of arms")
-        dtype = values[0].dtype
-        width, *sizes = (n // self.bandits for n in (self.width, *self.sizes))
-        first, second, *_ = (float(value.real) for value in values)
-        step = (second - first) / (sizes[0] - width)
-        start = first - step * width
-        whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
-        if not whole or any(float(v) != start + step * n for v, n in zip(values[1:], sizes, strict=True)):
-            raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
-        ends = start + step, start + step * width
-        found = self.exist(width).astype(dtype) * dtype.type(step) + dtype.type(start)
-        return Value(found, True, range=(min(ends), max(ends)), fixed=True)
+        return self.number(values)
+
+    def number(self, values: Sequence[np.ndarray]) -> Value | None:
+        """Return a number, `()` for each number of arms, for each run; None for one that does not change.
+
+        Raises:
+            UnpaddableError: it changes in a way that cannot be followed.
+        """
+        counts = [n // self.bandits for n in (self.width, *self.sizes)]
+        return number_by_count(values, counts, self.exist(counts[0]))
 
     def touches(self, equation: JaxprEqn) -> bool:
-        """Return whether an equation depends on the number of arms: an axis or a literal grows with it."""
+        """Return whether an equation depends on the number of arms: an axis, a literal or a parameter does."""
         return _grows((equation, *self.wider))
 
     def grows_as_arms(self, sizes: tuple[int, ...]) -> bool:
@@ -163,21 +158,31 @@ class Padded(NamedTuple):
     width: int  # the number of arms that arrays have room for
     axes: Sequence[tuple[int, ...]]  # of each leaf of the arguments, in one run
     bandits: int = 1  # how many share the arms: their number is then a multiple of it
+    least: int = 2  # how many arms exist at least, of each bandit
 
     def followed(
-        self, function: Callable[..., object], tree: PyTreeDef, leaves: Sequence[jax.ShapeDtypeStruct]
+        self,
+        function: Callable[..., object],
+        name: Hashable,
+        leaves: Sequence[jax.ShapeDtypeStruct],
+        *,
+        each: bool,
     ) -> Padding:
-        """Trace a function of one run, whose arguments are a tree of these leaves, for other numbers of arms.
+        """Trace a function of one run, of these leaves, for some other numbers of arms, or for each.
+
+        Args:
+            function: of arrays.
+            name: what tells it from other functions.
+            leaves: its arguments.
+            each: whether for each number up to the width.
 
         Raises:
             UnpaddableError: it fails there.
         """
         programs = []
-
-        def of_leaves(*leaves: jax.Array) -> object:
-            return function(*jax.tree.unflatten(tree, leaves))
-
-        sizes = tuple(size * self.bandits for size in _other_sizes(self.width // self.bandits))
+        width = self.width // self.bandits
+        others = (width + 1, width + 2, *range(self.least, width)) if each else _other_sizes(width)
+        sizes = tuple(size * self.bandits for size in others)
         for size in sizes:
 
             def length(n: int, size: int = size) -> int:
@@ -187,9 +192,9 @@ class Padded(NamedTuple):
                 jax.ShapeDtypeStruct(tuple(length(n) if i in axes else n for i, n in enumerate(leaf.shape)), leaf.dtype)
                 for leaf, axes in zip(leaves, self.axes, strict=True)
             ]
-            key = (function, tree, tuple((leaf.shape, leaf.dtype) for leaf in longer))
+            key = (name, tuple((leaf.shape, leaf.dtype) for leaf in longer))
             try:
-                programs.append(once(key, functools.partial(jax.make_jaxpr(of_leaves), *longer)))
+                programs.append(once(key, functools.partial(traced, function, *longer))[0])
             except Exception as error:
                 raise UnpaddableError(f"with {size} arms it fails: {error}") from error
         jaxprs, consts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
@@ -197,13 +202,15 @@ class Padded(NamedTuple):
 
 
 def _grows(equations: Sequence[JaxprEqn]) -> bool:
-    """Return whether one equation for several numbers of arms differs in shapes or literals, or what it calls does."""
+    """Return whether an equation differs in shapes, literals, lengths or starts, or what it calls does."""
     for name in ("invars", "outvars"):
         for narrow, *wider in zip(*(getattr(one, name) for one in equations), strict=True):
             literal = isinstance(narrow, Literal)
             for atom in wider:
                 if atom.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, atom.val)):
                     return True
+    if any(len({str(one.params.get(name)) for one in equations}) > 1 for name in ("length", "start_indices")):
+        return True
     programs = zip(*map(_programs, equations), strict=True)
     return any(_grows(inner) for several in programs for inner in zip(*(p.eqns for p in several), strict=True))
 
@@ -223,13 +230,12 @@ def _is_same(a: jax.Array, b: jax.Array) -> bool:
 
 
 def _other_sizes(width: int) -> tuple[int, ...]:
-    """Return the numbers of arms to trace a program for: more, and fewer ones, down to 2.
+    """Return the numbers of arms to trace a program for: more, and some fewer ones, down to 2.
 
     What is the same for many arms may be another for few, as `len(arms) // 3` or `min(len(arms), 5)`.
     """
     usual = {n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0}
-    fewer = sorted(usual | {n for n in _numbers.get() if 1 < n < width})
-    return width + 1, width + 2, *fewer
+    return width + 1, width + 2, *sorted(usual | {n for n in _numbers.get() if 1 < n < width})
 
 
 def _plan(jaxpr: Jaxpr) -> list[object]:

@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Parameters, Var
+from jaxbandits.transform.growing_numbers import UnpaddableError
 from jaxbandits.transform.operation import Operation, Value, spread
-from jaxbandits.transform.padding import Padding, UnpaddableError
+from jaxbandits.transform.padding import Padding
 
 __all__ = ["CALLS", "arrays_of", "called", "check_differing", "differing", "has_loop", "padding_inside"]
 
@@ -40,15 +41,15 @@ def _inner_programs(equation: JaxprEqn) -> list[ClosedJaxpr]:
     return [params["cond_jaxpr"], params["body_jaxpr"]] if name == "while" else [params["jaxpr"]]
 
 
-def has_loop(jaxpr: Jaxpr) -> bool:
-    """Return whether there is a loop in a program, or in one that it calls or chooses."""
+def has_loop(jaxpr: Jaxpr, kinds: Sequence[str] = ("while", "scan")) -> bool:
+    """Return whether there is a loop of some kinds in a program, or in one that it calls or chooses."""
     for equation in jaxpr.eqns:
         name = equation.primitive.name
-        if name in ("while", "scan"):
+        if name in kinds:
             return True
         programs = [called(equation)[0]] if name in CALLS else []
-        programs += [program.jaxpr for program in _inner_programs(equation)] if name == "cond" else []
-        if any(map(has_loop, programs)):
+        programs += [program.jaxpr for program in _inner_programs(equation)] if name in ("cond", "scan") else []
+        if any(has_loop(program, kinds) for program in programs):
             return True
     return False
 

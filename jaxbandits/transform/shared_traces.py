@@ -7,9 +7,13 @@ block has ended, and no thread sees what another one has traced.
 import contextlib
 from collections.abc import Callable, Hashable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["once", "traced_once"]
+import jax
+
+from jaxbandits.compilers.jaxpr_types import ClosedJaxpr
+
+__all__ = ["once", "traced", "traced_once"]
 
 _traces: ContextVar[dict[Hashable, Any] | None] = ContextVar("_traces", default=None)
 
@@ -35,3 +39,13 @@ def once(key: Hashable, make: Callable[[], Any]) -> Any:
     if key not in found:
         found[key] = make()
     return found[key]
+
+
+def traced(function: Callable[..., object], *arguments: jax.ShapeDtypeStruct) -> tuple[ClosedJaxpr, object]:
+    """Return the program of a function of arrays of some shapes, and the shapes of its results.
+
+    Plans are traced on no devices, programs on some: what JAX writes of them into operations would differ.
+    """
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
+        closed, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
+    return cast(ClosedJaxpr, closed), shapes

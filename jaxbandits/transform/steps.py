@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.compilers.xla_cpu import barrier
-from jaxbandits.transform.equations import Known, results_of
+from jaxbandits.transform.equations import results_of
 from jaxbandits.transform.indexing import put, take
-from jaxbandits.transform.operation import Value
+from jaxbandits.transform.operation import Known, Value
 from jaxbandits.transform.padding import Padded
 
 __all__ = ["map_step"]

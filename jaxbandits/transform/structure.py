@@ -8,6 +8,7 @@ from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import fast_max
+from jaxbandits.transform.indexing import take
 from jaxbandits.transform.operation import Operation, Value, as_it_is, with_arms
 
 __all__ = ["RULES"]
@@ -43,11 +44,16 @@ def transpose(operation: Operation) -> list[jax.Array]:
 
 
 def take_slice(operation: Operation) -> list[jax.Array]:
-    """Slice with fixed bounds."""
+    """Slice with fixed bounds, or from places of each run."""
     params, suffix = operation.params, operation.suffix
     strides = None if params["strides"] is None else (*params["strides"], *(1 for _ in suffix))
-    starts = (*params["start_indices"], *(0 for _ in suffix))
-    return [lax.slice(operation.full(0), starts, (*params["limit_indices"], *suffix), strides)]
+    x, starts = operation.full(0), [*params["start_indices"], *(0 for _ in suffix)]
+    limits = [*params["limit_indices"], *suffix]
+    for axis, place in operation.starts:
+        places = place + arms.index(limits[axis] - starts[axis], (1,))
+        x = jnp.moveaxis(take(x, axis, places, 1), 0, axis)
+        starts[axis], limits[axis] = 0, x.shape[axis]
+    return [lax.slice(x, starts, limits, strides)]
 
 
 def pad(operation: Operation) -> list[jax.Array]:

@@ -127,7 +127,7 @@ EXCEPTIONS = {
     ("sweeps/metrics.py", "reward_regret", PRODUCT): AFTERWARDS,
     ("transform/functions.py", "*", "clip"): NOT_A_NUMBER,
     ("transform/indexing.py", "*", "clip"): WHOLE,
-    ("transform/padding.py", "literal", PRODUCT): WHOLE,
+    ("transform/growing_numbers.py", "number_by_count", PRODUCT): WHOLE,
     ("transform/ranges.py", "*", PRODUCT): HOST,
     ("transform/reductions.py", "add", PRODUCT): WHOLE,
 }

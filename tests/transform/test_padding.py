@@ -1,6 +1,7 @@
 """Arrays longer than there are arms: the arms that exist have the bits of arrays of their number, or it is refused."""
 
 import contextlib
+import math
 
 import jax
 import jax.numpy as jnp
@@ -52,6 +53,30 @@ def assert_exact(function, count, width=WIDTH):
 SQUARES = np.arange(1.0, 200.0, dtype=np.float32) ** 2
 
 FOLLOWED = {
+    "uneven numbers": lambda x, y, n, g, s, i, k: (
+        *(s * (len(x) // 3), s * min(len(x), 4), s * max(len(x), 4), s * (len(x) % 5), n * (len(x) // 2)),
+        *(s * (1 / len(x)), x * math.log(len(x)), s + math.ceil(math.log2(len(x))), s / math.sqrt(len(x) + 1)),
+        jnp.where(len(x) > 3, s, -s),
+    ),
+    "entries from the end": lambda x, y, n, g, s, i, k: (
+        *(x[-1], jnp.argsort(x)[-1], jnp.sort(x)[-2], jnp.sort(n)[len(n) // 2], jnp.outer(x, y)[-1], y[-1:] * s),
+        *(jnp.outer(x, y)[:, -1], jnp.outer(x, y)[-1, -1], (jnp.arange(60.0) * s)[len(x) : len(x) + 1]),
+        *(jnp.asarray(SQUARES)[len(x)] * s, jnp.arange(60)[3 * len(x) : 3 * len(x) + 2]),
+        *(jnp.outer(jnp.arange(3.0), y)[-2:, -1], jnp.sort(x)[-1] - jnp.sort(x)[0]),
+    ),
+    "loops as long as there are arms": lambda x, y, n, g, s, i, k: (
+        *(lax.fori_loop(0, len(x), lambda j, c: c + x[j], s), lax.fori_loop(0, len(x) - 1, lambda j, c: c * y[j], s)),
+        *lax.scan(lambda best, entry: (jnp.maximum(best, entry), best), -jnp.inf, x),
+        *lax.scan(lambda c, entry: (c * 0.5 + entry[0] / entry[1], c), s, (x, y), reverse=True),
+        lax.scan(lambda c, j: (c + s / (j + 1), x - c), s, jnp.arange(len(x)))[1],
+        lax.fori_loop(0, len(x) // 2, lambda j, z: z.at[jnp.argmax(z)].set(-jnp.sum(x) / (j + 1)), y),
+        lax.fori_loop(0, len(x), lambda j, z: lax.fori_loop(0, len(x), lambda m, z: z + x[j] * y[m], z), s),
+        lax.scan(lambda key, entry: (jax.random.split(key)[0], entry), k, y)[1],
+    ),
+    "found among the sorted": lambda x, y, n, g, s, i, k: (
+        *(jnp.searchsorted(jnp.sort(x), s), jnp.digitize(s, jnp.sort(x))),
+        *(jax.random.choice(k, len(x), p=jax.nn.softmax(x)), jnp.searchsorted(jnp.cumsum(y), s, side="right")),
+    ),
     "tables": lambda x, y, n, g, s, i, k: (
         *(x * SQUARES[: len(x)], jnp.max(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(SQUARES[: len(x)])[i] * s),
         *(jnp.sum(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(np.stack([SQUARES[: len(x)]] * 3))[:, i]),
@@ -189,16 +214,17 @@ def test_compiled_products_of_masks_and_of_roots_have_their_bits(width):
 
 
 REFUSED = {
-    "a loop over arms": lambda x, y, n, g, s, i, k: lax.fori_loop(0, len(x), lambda j, c: c + x[j], s),
+    "an entry that need not be": lambda x, y, n, g, s, i, k: x[2],
+    "keys from the end": lambda x, y, n, g, s, i, k: jax.random.uniform(jax.random.split(k, len(x))[-1]),
+    "a longer loop for fewer arms": lambda x, y, n, g, s, i, k: lax.fori_loop(0, 90 - len(x), lambda j, c: c * 0.9, s),
+    "a loop within that might not end": lambda x, y, n, g, s, i, k: lax.fori_loop(
+        0, len(x), lambda j, c: lax.while_loop(lambda c: c < x[j], lambda c: c * 2, c), s
+    ),
     "a branch by the number": lambda x, y, n, g, s, i, k: lax.cond(
         jnp.sum(jnp.ones(len(x))) > 4, lambda: s, lambda: s * 2
     ),
     "another table": lambda x, y, n, g, s, i, k: x * (SQUARES[: len(x)] + (len(x) == 5)),
     "a table from the end": lambda x, y, n, g, s, i, k: x * SQUARES[len(x) - 1 :: -1],
-    "parts": lambda x, y, n, g, s, i, k: s * (len(x) // 3),
-    "no more than": lambda x, y, n, g, s, i, k: s * min(len(x), 4),
-    "no fewer than": lambda x, y, n, g, s, i, k: s * max(len(x), 4),
-    "rest": lambda x, y, n, g, s, i, k: s * (len(x) % 5),
     "a choice in Python": lambda x, y, n, g, s, i, k: jnp.sum(x if len(x) > 4 else y),
     "powers": lambda x, y, n, g, s, i, k: y ** len(x),
     "powers beside": lambda x, y, n, g, s, i, k: y**6 - y ** len(x),
@@ -209,11 +235,9 @@ REFUSED = {
     "slices to write": lambda x, y, n, g, s, i, k: lax.dynamic_update_slice(x, s[None] * jnp.ones(2), (i + 4,)),
     "arms in what is longer": lambda x, y, n, g, s, i, k: lax.dynamic_update_slice(jnp.zeros(50), x, (i,)).sum(),
     "several places, clipped": lambda x, y, n, g, s, i, k: x.at[jnp.stack([i, i + 4])].set(s, mode="clip"),
-    "an entry that need not be": lambda x, y, n, g, s, i, k: x[2],
     "axes that are mixed": lambda x, y, n, g, s, i, k: lax.reshape(
         jnp.broadcast_to(x[:, None], (len(x), 6)) * jnp.arange(6.0), (6, len(x))
     ),
-    "rows that shift": lambda x, y, n, g, s, i, k: (jnp.arange(60.0) * s)[len(x) : len(x) + 1],
     "a sum of complex numbers": lambda x, y, n, g, s, i, k: jnp.abs(jnp.sum(lax.complex(x, y))),
     "a mean of complex numbers": lambda x, y, n, g, s, i, k: jnp.mean(lax.complex(x, y)),
     "floats of whole numbers": lambda x, y, n, g, s, i, k: jnp.dot(n, g, preferred_element_type=jnp.float32),

@@ -1,0 +1,62 @@
+"""Numbers that change with the number of arms, as `4 * len(arms)`, `len(arms) // 2` or `math.log(len(arms))`.
+
+One program is for several numbers of arms, so it computes such a number from how many arms exist.
+"""
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.transform.operation import Value
+
+__all__ = ["MOST_NUMBERS", "UnevenError", "UnpaddableError", "number_by_count"]
+
+#: Up to this number of arms, a number that changes in any way can be looked up: a choice for each change.
+MOST_NUMBERS = 64
+
+
+class UnpaddableError(Exception):
+    """A program cannot be padded; the message says why."""
+
+
+class UnevenError(UnpaddableError):
+    """A number does not change by whole steps: it must be known for each number of arms."""
+
+
+def number_by_count(values: Sequence[np.ndarray], counts: Sequence[int], exist: jax.Array) -> Value | None:
+    """Return a number that changes with the number of arms, for each run; None for one that does not.
+
+    Args:
+        values: N arrays `()` of one type, the number for each number of arms.
+        counts: N numbers of arms: W, the most that may exist, W + 1, W + 2, and fewer ones.
+        exist: int32 `(R,)`, how many exist, from the least of the counts up to W.
+
+    Raises:
+        UnevenError: it changes in another way than by whole steps, and a number in between is not among the counts.
+        UnpaddableError: it is not a number, or they are too many.
+    """
+    if len({value.tobytes() for value in values}) == 1:
+        return None
+    dtype, width = values[0].dtype, counts[0]
+    first, second, *_ = (float(value.real) for value in values)
+    step = (second - first) / (counts[1] - width)
+    start = first - step * width
+    whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
+    if whole and all(float(value.real) == start + step * n for value, n in zip(values, counts, strict=True)):
+        ends = start + step, start + step * width
+        found = exist.astype(dtype) * dtype.type(step) + dtype.type(start)
+        return Value(found, True, range=(min(ends), max(ends)), fixed=True)
+    if width > MOST_NUMBERS or dtype.kind not in "biuf":
+        raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
+    known = dict(zip(counts, values, strict=True))
+    least, *more = range(min(counts), width + 1)
+    if not known.keys() >= set(more):
+        raise UnevenError("a number changes with the number of arms, and not by whole steps")
+    found = jnp.full(exist.shape, known[least])
+    for n in more:
+        if known[n].tobytes() != known[n - 1].tobytes():
+            found = jnp.where(exist >= n, known[n], found)
+    of_arms = [float(known[n]) for n in (least, *more)]
+    return Value(found, True, range=None if any(map(np.isnan, of_arms)) else (min(of_arms), max(of_arms)), fixed=True)
