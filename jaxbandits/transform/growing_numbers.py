@@ -25,34 +25,41 @@ class UnevenError(UnpaddableError):
     """A number does not change by whole steps: it must be known for each number of arms."""
 
 
-def number_by_count(values: Sequence[np.ndarray], counts: Sequence[int], exist: jax.Array) -> Value | None:
+def number_by_count(
+    values: Sequence[np.ndarray], counts: Sequence[int], exist: jax.Array, checks: int = 0
+) -> Value | None:
     """Return a number that changes with the number of arms, for each run; None for one that does not.
 
     Args:
         values: N arrays `()` of one type, the number for each number of arms.
         counts: N numbers of arms: W, the most that may exist, W + 1, W + 2, and fewer ones.
         exist: int32 `(R,)`, how many exist, from the least of the counts up to W.
+        checks: how many of the last of these are only to agree with what the others tell.
 
     Raises:
         UnevenError: it changes in another way than by whole steps, and a number in between is not among the counts.
-        UnpaddableError: it is not a number, or they are too many.
+        UnpaddableError: it is not a number, there are too many, or one that is to agree does not.
     """
-    if len({value.tobytes() for value in values}) == 1:
-        return None
+    told = len(values) - checks
+    if len({value.tobytes() for value in values[:told]}) == 1:
+        if all(value.tobytes() == values[0].tobytes() for value in values[told:]):
+            return None
+        raise UnpaddableError("a number is another for one number of arms")
     dtype, width = values[0].dtype, counts[0]
     first, second, *_ = (float(value.real) for value in values)
     step = (second - first) / (counts[1] - width)
     start = first - step * width
     whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
-    if whole and all(float(value.real) == start + step * n for value, n in zip(values, counts, strict=True)):
+    follows = [whole and float(value.real) == start + step * n for value, n in zip(values, counts, strict=True)]
+    if all(follows):
         ends = start + step, start + step * width
         found = exist.astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
-    if width > MOST_NUMBERS or dtype.kind not in "biuf":
+    if all(follows[:told]) or width > MOST_NUMBERS or dtype.kind not in "biuf":
         raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
-    known = dict(zip(counts, values, strict=True))
+    known = dict(zip(counts[:told], values, strict=False))
     least, *more = range(min(counts), width + 1)
-    if not known.keys() >= set(more):
+    if not known.keys() >= {least, *more}:
         raise UnevenError("a number changes with the number of arms, and not by whole steps")
     found = jnp.full(exist.shape, known[least])
     for n in more:

@@ -50,6 +50,7 @@ class Padding:
         wider: the same program, or equation, for each of these.
         consts: the constants of these programs.
         bandits: the number of bandits M that share the arms: an axis of the arms of each, K / M, is one of arms, too.
+        checks: how many of the sizes, the last, are only to agree with the others: another time they are not traced.
     """
 
     count: jax.Array
@@ -58,6 +59,7 @@ class Padding:
     wider: tuple[Any, ...]
     consts: tuple[Sequence[jax.Array], ...] = ()
     bandits: int = 1
+    checks: int = 0
 
     def exist(self, size: int) -> jax.Array:
         """Return how many entries exist along an axis of arms of a size, int32 `(R,)`; of all bandits, or of each."""
@@ -120,7 +122,7 @@ class Padding:
             UnpaddableError: it changes in a way that cannot be followed.
         """
         counts = [n // self.bandits for n in (self.width, *self.sizes)]
-        return number_by_count(values, counts, self.exist(counts[0]))
+        return number_by_count(values, counts, self.exist(counts[0]), self.checks)
 
     def touches(self, equation: JaxprEqn) -> bool:
         """Return whether an equation depends on the number of arms: an axis, a literal or a parameter does."""
@@ -165,7 +167,6 @@ class Padded(NamedTuple):
         function: Callable[..., object],
         name: Hashable,
         leaves: Sequence[jax.ShapeDtypeStruct],
-        *,
         each: bool,
     ) -> Padding:
         """Trace a function of one run, of these leaves, for some other numbers of arms, or for each.
@@ -179,10 +180,10 @@ class Padded(NamedTuple):
         Raises:
             UnpaddableError: it fails there.
         """
-        programs = []
-        width = self.width // self.bandits
-        others = (width + 1, width + 2, *range(self.least, width)) if each else _other_sizes(width)
-        sizes = tuple(size * self.bandits for size in others)
+        programs, width = [], self.width // self.bandits
+        others = [width + 1, width + 2, *(range(self.least, width) if each else _usual_sizes(width))]
+        checks = [n for n in _numbers.get() if 1 < n < width and n not in others]
+        sizes = tuple(size * self.bandits for size in (*others, *checks))
         for size in sizes:
 
             def length(n: int, size: int = size) -> int:
@@ -197,8 +198,8 @@ class Padded(NamedTuple):
                 programs.append(once(key, functools.partial(traced, function, *longer))[0])
             except Exception as error:
                 raise UnpaddableError(f"with {size} arms it fails: {error}") from error
-        jaxprs, consts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
-        return Padding(self.exist, self.width, sizes, jaxprs, consts, self.bandits)
+        parts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
+        return Padding(self.exist, self.width, sizes, *parts, self.bandits, len(checks))
 
 
 def _grows(equations: Sequence[JaxprEqn]) -> bool:
@@ -229,13 +230,12 @@ def _is_same(a: jax.Array, b: jax.Array) -> bool:
     return a is b or (np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b))))
 
 
-def _other_sizes(width: int) -> tuple[int, ...]:
-    """Return the numbers of arms to trace a program for: more, and some fewer ones, down to 2.
+def _usual_sizes(width: int) -> list[int]:
+    """Return the smaller numbers of arms to trace a program for, down to 2.
 
     What is the same for many arms may be another for few, as `len(arms) // 3` or `min(len(arms), 5)`.
     """
-    usual = {n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0}
-    return width + 1, width + 2, *sorted(usual | {n for n in _numbers.get() if 1 < n < width})
+    return [n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0]
 
 
 def _plan(jaxpr: Jaxpr) -> list[object]:

@@ -171,7 +171,7 @@ class Medians:
 
 @jb.algorithm
 class Wide:
-    """Empirical Bernstein radii, so variances; divides by the length of the arrays, which no padding follows."""
+    """Empirical Bernstein radii, so variances; divides a number by the length of the arrays."""
 
     budget: int
     second_moments = True
@@ -179,6 +179,24 @@ class Wide:
     def select(self, arms, key):
         radius = jnp.sqrt(2 * arms.variance / arms.pulls) + 7 / (3 * arms.pulls)
         return jnp.argmax(arms.mean + radius - 0.1 / len(arms) * jnp.mean(arms.mean))
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
+@jb.algorithm
+class Gaps:
+    """Pull beside the largest gap between neighbours, which are one fewer than the arms: no padding follows them."""
+
+    budget: int
+
+    def select(self, arms, key):
+        order = jnp.argsort(arms.mean)
+        beside = jnp.argmax(jnp.diff(arms.mean[order]) * jnp.sum(arms.inverse_root))
+        return order[beside + jax.random.randint(key, (), 0, 2)]
 
     def done(self, arms):
         return arms.time >= self.budget
@@ -238,6 +256,7 @@ RULES = {
     "halving": Halving(budget=500),
     "medians": Medians(pulls=20, batches=1),
     "wide": Wide(budget=300),
+    "gaps": Gaps(budget=300),
     "rejects": OwnRejects(budget=300),
     "race": OwnRace(delta=0.5),
 }

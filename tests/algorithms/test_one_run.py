@@ -46,7 +46,7 @@ def assert_same(runs, others):
 def test_a_run_has_its_own_bits(rule, problem):
     """Alone, and with few others and more arms: one program for both of the last, since each is optimised for users."""
     rule, problem = RULES[rule], PROBLEMS[problem]
-    wider = problem if rule is RULES["wide"] else problem.padded(problem.arms + 6)
+    wider = problem if rule is RULES["gaps"] else problem.padded(problem.arms + 6)
     runs = jb.simulate(rule, problem, SEEDS, root_seed=ROOT)
     assert_same(runs, jb.simulate(rule, wider, SEEDS, root_seed=ROOT, lanes=7))
     for seed in (0, 17):
@@ -57,7 +57,7 @@ def test_a_run_has_its_own_bits(rule, problem):
 
 @pytest.mark.parametrize(
     "rule",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME)) for name in RULES if name != "wide"],
+    [pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME)) for name in RULES if name != "gaps"],
 )
 def test_numbers_of_arms_share_a_program(rule):
     with compile_clock() as clock:
@@ -69,10 +69,10 @@ def test_numbers_of_arms_share_a_program(rule):
 
 def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms():
     with compile_clock() as clock:
-        runs = jb.sweep(RULES["wide"], jb.linear(n=jb.axis([3, 5])), 11, root_seed=ROOT)
+        runs = jb.sweep(RULES["gaps"], jb.linear(n=jb.axis([3, 5])), 11, root_seed=ROOT)
     assert clock.programs == 2
     for n in (3, 5):
-        assert_same(jb.simulate(RULES["wide"], jb.linear(n=n), 11, root_seed=ROOT), runs.sel(n=n))
+        assert_same(jb.simulate(RULES["gaps"], jb.linear(n=n), 11, root_seed=ROOT), runs.sel(n=n))
 
 
 def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
