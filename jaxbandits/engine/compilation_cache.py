@@ -30,6 +30,7 @@ _USERS = ("jax_compilation_cache_dir", _SWITCH)
 _lock = threading.Lock()
 _before: list[dict[str, object]] = []  # the settings to restore, for every open block
 _switched_off: list[dict[str, Any]] = []
+_looked_through: dict[Path, int] = {}  # folders, and when they had last been changed before: every call asks for one
 
 
 @contextlib.contextmanager
@@ -117,14 +118,22 @@ def _usable(place: Path) -> bool:
         place.mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK):
             return False
-        with filelock.FileLock(place / ".lockfile", timeout=1):
-            # JAX writes a program, and then its time of access: without the latter the program is incomplete.
-            for program in place.glob("*-cache"):
-                if not program.with_name(program.name.removesuffix("-cache") + "-atime").exists():
-                    program.unlink()
+        changed = place.stat().st_mtime_ns
+        if _looked_through.get(place) != changed:
+            with filelock.FileLock(place / ".lockfile", timeout=1):
+                _delete_incomplete(place)
+            _looked_through[place] = changed
     except (OSError, filelock.Timeout):
         return False
     return True
+
+
+def _delete_incomplete(place: Path) -> None:
+    """Delete programs without a time of access, which JAX writes last."""
+    names = set(os.listdir(place))
+    for name in names:
+        if name.endswith("-cache") and f"{name.removesuffix('-cache')}-atime" not in names:
+            (place / name).unlink()
 
 
 def _processor() -> str:

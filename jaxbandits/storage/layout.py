@@ -1,5 +1,6 @@
 """The layout of runs: the cells of a grid, the seeds, and the variables of each run."""
 
+import functools
 import importlib.metadata
 import math
 from collections.abc import Container, Hashable, Iterable
@@ -157,7 +158,13 @@ def dataset_of(layout: Layout, found: dict[str, np.ndarray], first_seed: int) ->
     seeds = next(iter(found.values())).shape[1]
     coordinates = coordinates_of(layout, found) | {"seed": np.arange(first_seed, first_seed + seeds)}
     variables = {name: _variable(layout, name, found[name]) for name in layout.variables if name in found}
-    return xr.Dataset(variables, coordinates, {"jaxbandits_version": importlib.metadata.version("jaxbandits")})
+    return xr.Dataset(variables, coordinates, {"jaxbandits_version": _version()})
+
+
+@functools.cache
+def _version() -> str:
+    """Return the version of the package, which is read from a file."""
+    return importlib.metadata.version("jaxbandits")
 
 
 def _variable(layout: Layout, name: str, values: np.ndarray) -> xr.Variable:

@@ -125,7 +125,7 @@ def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, pad
         return False
     if name == "dot_general":  # a float that is a sum of products of whole numbers may be -0: no whole number keeps it
         return not is_float(operation.out.dtype) or all(is_float(operation.aval(i).dtype) for i in (0, 1))
-    if name in _ELEMENTWISE | INDEXED | _MOVES | {"argmax", "argmin"}:
+    if name in _ELEMENTWISE | INDEXED | _MOVES | {"argmax", "argmin", "cumsum", "cumprod", "cummax", "cummin"}:
         return True
     if name == "sort":  # what is beyond the arms comes last among its equals
         return bool(params["is_stable"]) or len(operation.values) == 1 or params["dimension"] not in reads[0]
@@ -139,8 +139,6 @@ def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, pad
         )
     if name == "top_k":
         return operation.axis not in makes[0]
-    if name in ("cumsum", "cumprod", "cummax", "cummin"):
-        return not params["reverse"] or params["axis"] not in reads[0]
     if name == "slice":  # whole axes of arms, or a part of one that is the same for any number of arms
         return params["strides"] is None and not any(params["start_indices"][axis] for axis in makes[0])
     if name == "concatenate":

@@ -49,6 +49,26 @@ def test_the_next_process_compiles_no_program_of_the_engine_and_runs_the_same(tm
     assert (int(third[0]), third[1], third[2:]) == (int(first[1]) - 1, "1", first[2:])
 
 
+def test_halves_of_programs_are_deleted_and_an_unchanged_folder_is_not_looked_through(tmp_path, monkeypatch):
+    def write(*names):
+        for name in names:
+            (tmp_path / name).write_bytes(b"bytes")
+
+    looks, listdir = [], os.listdir
+    monkeypatch.setattr(os, "listdir", lambda place: (looks.append(place), listdir(place))[1])
+    write("one-cache", "one-atime")
+    assert kept._usable(tmp_path)
+    assert kept._usable(tmp_path)
+    assert (tmp_path / "one-cache").exists()
+    before = len(looks)
+    for _ in range(20):
+        assert kept._usable(tmp_path)
+    assert len(looks) == before  # a full folder takes 50 ms, and every call asks
+    write("half-cache")  # by another process, killed as it wrote
+    assert kept._usable(tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("*-*")) == ["one-atime", "one-cache"]
+
+
 @pytest.fixture
 def users():
     """JAX's settings as a user's process has them."""

@@ -73,6 +73,10 @@ FOLLOWED = {
         lax.fori_loop(0, len(x), lambda j, z: lax.fori_loop(0, len(x), lambda m, z: z + x[j] * y[m], z), s),
         lax.scan(lambda key, entry: (jax.random.split(key)[0], entry), k, y)[1],
     ),
+    "running from the end": lambda x, y, n, g, s, i, k: (
+        *(lax.cumsum(x, reverse=True), lax.cumsum(n, reverse=True), lax.cumprod(y, reverse=True)),
+        *(lax.cummax(-y, reverse=True), lax.cummin(n, reverse=True), lax.cumsum(-0.0 * y, reverse=True)),
+    ),
     "found among the sorted": lambda x, y, n, g, s, i, k: (
         *(jnp.searchsorted(jnp.sort(x), s), jnp.digitize(s, jnp.sort(x))),
         *(jax.random.choice(k, len(x), p=jax.nn.softmax(x)), jnp.searchsorted(jnp.cumsum(y), s, side="right")),
