@@ -129,8 +129,9 @@ def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, pad
         return True
     if name == "sort":  # what is beyond the arms comes last among its equals
         return bool(params["is_stable"]) or len(operation.values) == 1 or params["dimension"] not in reads[0]
-    if name in ("random_bits", "random_split"):  # number i is the same in a longer array
-        return bool(makes[0] == (len(operation.aval(0).shape),)) and not any(reads)
+    if name in ("random_bits", "random_split", "random_gamma"):  # number i is the same in a longer array
+        first = (len(operation.aval(0).shape),)
+        return bool(makes[0] == first) and reads in (((),), ((), first))
     if name == "reshape":
         every = zip((operation.equation, *padding.wider), (padding.width, *padding.sizes), strict=True)
         return all(

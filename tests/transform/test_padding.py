@@ -73,6 +73,10 @@ FOLLOWED = {
         lax.fori_loop(0, len(x), lambda j, z: lax.fori_loop(0, len(x), lambda m, z: z + x[j] * y[m], z), s),
         lax.scan(lambda key, entry: (jax.random.split(key)[0], entry), k, y)[1],
     ),
+    "draws of Beta laws": lambda x, y, n, g, s, i, k: (
+        *(jax.random.beta(k, y, n - y * 0.5), jax.random.gamma(k, y), jax.random.loggamma(k, n.astype(jnp.float32))),
+        *(jax.random.gamma(k, jnp.outer(y, jnp.arange(1.0, 3.0))), jnp.argmax(jax.random.beta(k, 1 + y, 2.0))),
+    ),
     "running from the end": lambda x, y, n, g, s, i, k: (
         *(lax.cumsum(x, reverse=True), lax.cumsum(n, reverse=True), lax.cumprod(y, reverse=True)),
         *(lax.cummax(-y, reverse=True), lax.cummin(n, reverse=True), lax.cumsum(-0.0 * y, reverse=True)),
@@ -219,6 +223,7 @@ def test_compiled_products_of_masks_and_of_roots_have_their_bits(width):
 
 REFUSED = {
     "an entry that need not be": lambda x, y, n, g, s, i, k: x[2],
+    "draws across the arms": lambda x, y, n, g, s, i, k: jax.random.gamma(k, jnp.outer(jnp.arange(1.0, 3.0), y)),
     "keys from the end": lambda x, y, n, g, s, i, k: jax.random.uniform(jax.random.split(k, len(x))[-1]),
     "a longer loop for fewer arms": lambda x, y, n, g, s, i, k: lax.fori_loop(0, 90 - len(x), lambda j, c: c * 0.9, s),
     "a loop within that might not end": lambda x, y, n, g, s, i, k: lax.fori_loop(
