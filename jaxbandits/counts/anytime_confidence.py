@@ -30,16 +30,19 @@ class AnytimeTest(NamedTuple):
     delta: float  # the smallest with which it would stop now; 1 where none would
 
 
-def _statistic(counts: CountTable, epsilon: float, means: np.ndarray) -> float:
-    """Return the least statistic of the arm with the largest mean against another; `means` are in the tests' unit.
+def _statistic(counts: CountTable, epsilon: float, unit: float) -> float:
+    """Return the least statistic of the arm with the largest mean against another; `epsilon` is in the tests' unit.
 
     float32 loses the differences of means near 1 or far from 0. So coins are taken in float64, and normal rewards by
     their distances from the largest mean.
     """
+    means = counts.means / unit
     best = int(np.argmax(means))
     lead: Any = StaticInt(0) if epsilon == 0 else epsilon
     if counts.rewards == "normal":
-        pulls, variance = (jnp.asarray(each, jnp.float32) for each in (counts.pulls, counts.squares / counts.pulls))
+        pulls, variance = (
+            jnp.asarray(each, jnp.float32) for each in (counts.pulls, counts.squares / counts.pulls / unit**2)
+        )
         found = _of_normal(jnp.asarray(means - means[best], jnp.float32), pulls, variance, best, lead)
     else:
         with jax.enable_x64(True):
@@ -73,13 +76,13 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
     Args:
         counts: the counts.
         epsilon: in the unit of the rewards.
-        unit: the range of bounded rewards, 1 for others.
+        unit: of the tests, see `unit_of`.
     """
     settings = family_settings(counts.rewards)
     name, count = settings["threshold"], len(counts.arms)
     if np.min(counts.pulls) < (2 if counts.rewards == "normal" else 1):
         return AnytimeTest(0.0, name, 1.0)
-    statistic = _statistic(counts, epsilon / unit, counts.means / unit)
+    statistic = _statistic(counts, epsilon / unit, unit)
 
     def stops(log_delta: float) -> bool:
         threshold = theory.glr_threshold(float(counts.pulls.sum()), count, math.exp(log_delta), name)

@@ -14,7 +14,7 @@ from jaxbandits.counts.count_tables import MOST_PULLS, Columns, CountTable, read
 from jaxbandits.counts.further_pulls import Simulated, next_pulls, simulate_rules, suitable_rules
 from jaxbandits.counts.marginals import Chances, Marginals, chances
 from jaxbandits.counts.plan_facts import ArmNow
-from jaxbandits.counts.posterior_laws import posterior_of
+from jaxbandits.counts.posterior_laws import posterior_of, unit_of
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 
@@ -114,7 +114,7 @@ def plan(
     table = read_counts(
         counts, Columns(arm, pulls, successes, mean, variance, sd, squares), rewards, reward_range, where
     )
-    unit = reward_range if table.rewards == "bounded" else 1.0
+    unit = unit_of(table, reward_range)
     made = int(table.pulls.sum())
     usual = min(max(_CAP * made, _LEAST * len(table.arms), budget or 1), MOST_PULLS)
     cap = usual if max_pulls is None else whole("max_pulls", max_pulls, max(budget or 1, 1), MOST_PULLS)

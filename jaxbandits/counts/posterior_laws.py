@@ -13,7 +13,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.posterior_arms import LOWEST, NARROWEST, BetaPosterior, BoundedPosterior, NormalPosterior
 from jaxbandits.problems.pull_history import History
 
-__all__ = ["Posterior", "posterior_of"]
+__all__ = ["Posterior", "posterior_of", "unit_of"]
 
 #: Beta priors by name.
 _PRIORS = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}
@@ -28,7 +28,7 @@ class Posterior(NamedTuple):
 
     prior: str  # what it is, in words
     marginals: Marginals  # of the means, in the users' units
-    problem: Problem  # arms that each run draws, and the counts from which it starts; bounded rewards in [0, 1]
+    problem: Problem  # arms that each run draws, and the counts from which it starts; in units of `unit_of`
 
 
 def posterior_of(counts: CountTable, prior: object, reward_range: float) -> Posterior:
@@ -47,6 +47,19 @@ def posterior_of(counts: CountTable, prior: object, reward_range: float) -> Post
     if prior is not None:
         raise UsageError(f"prior is for rewards of 0 and 1, and these are {counts.rewards}")
     return _of_moments(counts, reward_range)
+
+
+def unit_of(counts: CountTable, reward_range: float) -> float:
+    """Return the unit in which rewards are tested and simulated, so that float32 can square them.
+
+    It is the range of bounded rewards. Of normal ones, of which only differences count, it is a power of two near their
+    standard deviation: a division by it rounds nothing.
+    """
+    if counts.rewards == "bounded":
+        return reward_range
+    if counts.rewards == "coins" or not counts.squares.any():
+        return 1.0
+    return float(2.0 ** np.round(np.log2(counts.squares.sum() / counts.pulls.sum()) / 2))
 
 
 def _beta_prior(prior: object) -> tuple[float, float]:
@@ -82,15 +95,17 @@ def _of_moments(counts: CountTable, reward_range: float) -> Posterior:
     apart = _WEIGHT * n / weight * (mean - pooled) ** 2
     spread = (_FREEDOM * usual + counts.squares + apart) / freedom
     bounded = counts.rewards == "bounded"
-    unit = reward_range if bounded else 1.0
+    unit, origin = unit_of(counts, reward_range), 0.0
     if bounded:
         _check_range(center, spread, reward_range)
+    else:
+        origin = np.max(mean[n > 0])  # float32 loses the differences of means far from 0
     problem = (BoundedPosterior if bounded else NormalPosterior)(
-        center=jnp.asarray(center / unit, jnp.float32),
+        center=jnp.asarray((center - origin) / unit, jnp.float32),
         weight=jnp.asarray(weight, jnp.float32),
         freedom=jnp.asarray(freedom, jnp.float32),
         spread=jnp.asarray(spread / unit**2, jnp.float32),
-        history=History.of_counts(n, counts.total / unit, counts.squares / unit**2),
+        history=History.of_counts(n, n * (mean - origin) / unit, counts.squares / unit**2),
         name="posterior",
     )
     ends = (0.0, reward_range) if bounded else (-np.inf, np.inf)

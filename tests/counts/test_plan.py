@@ -194,3 +194,20 @@ def test_other_rewards(rewards):
     for rule, other in zip(one.rules, ten.rules, strict=True):
         assert rule.median == pytest.approx(other.median, rel=0.1, abs=20)
         assert rule.wrong < 0.1
+
+
+@pytest.mark.parametrize(("origin", "unit"), [(1e7, 1.0), (-1e9, 1.0), (0.0, 1e-21), (0.0, 1e21)])
+def test_normal_rewards_may_lie_far_from_0_and_have_any_unit(origin, unit):
+    """The same counts in another unit, from another origin: float32 has no squares of such rewards."""
+
+    def planned(origin, unit):
+        means = [origin + unit * x for x in (3.0, 1.8, 1.0)]
+        counts = {"n": [30, 30, 32], "mean": means, "sd": [unit] * 3}
+        settings = {"rewards": "normal", "epsilon": 0.1 * unit, "rules": ["eb-tci"], "draws": 39, "max_pulls": 1000}
+        return jb.plan(counts, delta=1e-7, **settings)
+
+    one, other = planned(0.0, 1.0), planned(origin, unit)
+    assert 1e-6 < one.test.delta < 1
+    assert other.test.delta == pytest.approx(one.test.delta, rel=1e-3)
+    assert other.rules[0].median == pytest.approx(one.rules[0].median, rel=0.1)
+    assert other.next_shares == pytest.approx(one.next_shares, abs=0.1)
