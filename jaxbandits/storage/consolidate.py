@@ -104,7 +104,8 @@ def make_view(path: Path, description: Description) -> None:
         if is_current(path):
             return
         (folder / "view.json").unlink(missing_ok=True)
-        for old in path.parent.glob(f".{path.stem}-*{path.suffix}"):  # left by a killed process
+        killed = (*folder.glob(".arrays-*"), *path.parent.glob(f".{path.stem}-*{path.suffix}"))
+        for old in killed:  # what a killed process left
             shutil.rmtree(old) if old.is_dir() else old.unlink()
         with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder) as room:
             dataset = _dataset(folder, description, Path(room))

@@ -295,3 +295,13 @@ def test_two_sweeps_of_one_store_do_not_meet(capsys):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
     assert np.all([name.endswith(".npz") for name in block_names(blocks_folder(Path("grid.zarr")))])
+
+
+def test_what_a_killed_process_left_of_its_arrays_is_deleted():
+    """They may be as large as the results."""
+    sweep(seeds=2, store="grid.zarr")
+    folder = blocks_folder(Path("grid.zarr"))
+    (folder / ".arrays-a1b2c3").mkdir()
+    (folder / ".arrays-a1b2c3" / "pulls").write_bytes(bytes(100))
+    sweep(seeds=3, store="grid.zarr")
+    assert not list(folder.glob(".arrays-*"))
