@@ -107,8 +107,11 @@ def _arguments(tables: dict[str, Any]) -> dict[str, Any]:
         algorithm = build_algorithm(tables["algorithm"])
     with about("instances"):
         problems = distribution(tables["instances"])
-    against = {}
-    for name, table in tables.get("against", {}).items():
+    against, others = {}, tables.get("against", {})
+    with about("against"):
+        if not isinstance(others, dict) or not all(isinstance(table, dict) for table in others.values()):
+            raise UsageError("what to compare with are tables, [against.NAME], of an algorithm each")
+    for name, table in others.items():
         with about("against", name):
             against[name] = build_algorithm(table)
     return {

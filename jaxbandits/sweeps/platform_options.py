@@ -53,6 +53,10 @@ def flight_options(batch: Any, delay: Any) -> FlightOptions:
     """Return the options that a user or a specification gave.
 
     Raises:
-        UsageError: a table that is not an axis.
+        UsageError: a table that is not an axis, or an axis with values that cannot be used.
     """
-    return FlightOptions(value_of(batch), value_of(delay))
+    options = FlightOptions(value_of(batch), value_of(delay))
+    for name, axis in options.axes.items():
+        for value in axis.values:
+            FlightOptions(**{name: value}).at({})
+    return options

@@ -69,3 +69,10 @@ def test_a_file_and_the_command_line_take_the_options(tmp_path, capsys):
     assert (shown["mean_told"], shown["mean_elapsed"]) == (40, 4 + 10 + 52)
     assert main([*command, "--delay", "soon"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_axis_of_lists_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "grid.toml"
+    path.write_text(SPECIFICATION.replace("DELAY", "{ axis = [[3]] }"))
+    with pytest.raises(jb.UsageError, match="line 10, run.delay: a delay is a number of pulls"):
+        plan_of(path)

@@ -92,6 +92,8 @@ def test_a_search_is_kept_told_and_continued(capsys):
         ("learning_rate = 0.2", "learning_rate = -1", "learning_rate must be positive"),
         ("steps = 2", "steps = 0", "steps must be a whole number"),
         ('name = "bernoulli"', 'name = "bernouli"', "did you mean 'bernoulli'"),
+        ("[against.adaptive]", "[[against]]", "tune.toml, line 17, against: what to compare with are tables"),
+        ("[against.adaptive]", "[against]\nother = 5", "tune.toml, line 17, against: what to compare with are tables"),
     ],
 )
 def test_bad_specifications_are_one_line(old, new, message, capsys):
