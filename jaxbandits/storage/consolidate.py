@@ -79,6 +79,8 @@ def blocks_of_sums(folder: Path) -> list[str]:
     done = {name: read_done(folder / name) for name in block_names(folder)}
     counts = {name: seed_ranges.count_seeds(rows) for name, rows in done.items()}
     there, kept = np.zeros((0, 3), np.uint64), list[str]()
+    if seed_ranges.count_seeds(np.concatenate([there, *done.values()])) == sum(counts.values()):
+        return sorted(done)  # no two share a run, as always but after a kill: one by one would be slow
     for name in sorted(done, key=lambda name: -counts[name]):
         both = seed_ranges.unite_rows(np.concatenate([there, done[name]]))
         new = seed_ranges.count_seeds(both) - seed_ranges.count_seeds(there)

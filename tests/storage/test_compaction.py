@@ -13,7 +13,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.storage import block_files, compaction, seed_ranges, writer
+from jaxbandits.storage import block_files, compaction, consolidate, seed_ranges, writer
 from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.compaction import _groups
 from jaxbandits.storage.consolidate import blocks_of, is_current, make_view, read_store
@@ -211,3 +211,28 @@ def test_what_cannot_be_compacted_is_one_line(capsys):
     assert main(["compact", str(STORE)]) == 0
     assert "grid.zarr: 3 blocks, " in (told := capsys.readouterr().out)
     assert "; now 1, " in told
+
+
+def rows_that_are_sorted(blocks, monkeypatch):
+    """How many ranges of seeds are sorted to tell which of some blocks count, each of ten cells of its own."""
+    done = {
+        f"{block:032x}.npz": np.asarray([[10 * block + cell, 0, 5] for cell in range(10)], np.uint64)
+        for block in range(blocks)
+    }
+    number, united = 0, seed_ranges.unite_rows
+
+    def counted(rows):
+        nonlocal number
+        number += len(rows)
+        return united(rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(consolidate, "block_names", lambda _: list(done))
+        patch.setattr(consolidate, "read_done", lambda path: done[path.name])
+        patch.setattr(seed_ranges, "unite_rows", counted)
+        assert consolidate.blocks_of_sums(Path("grid.zarr")) == sorted(done)
+    return number
+
+
+def test_the_time_to_find_the_blocks_that_count_grows_with_their_number(monkeypatch):
+    assert rows_that_are_sorted(200, monkeypatch) <= 2.1 * rows_that_are_sorted(100, monkeypatch)

@@ -74,5 +74,5 @@ def test_a_file_and_the_command_line_take_the_options(tmp_path, capsys):
 def test_an_axis_of_lists_is_refused_with_its_place(tmp_path):
     path = tmp_path / "grid.toml"
     path.write_text(SPECIFICATION.replace("DELAY", "{ axis = [[3]] }"))
-    with pytest.raises(jb.UsageError, match="line 10, run.delay: a delay is a number of pulls"):
+    with pytest.raises(jb.UsageError, match=r"line 10, run\.delay: a delay is a number of pulls"):
         plan_of(path)
