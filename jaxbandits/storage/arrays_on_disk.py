@@ -7,6 +7,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -42,6 +43,12 @@ _CODECS = frozenset(
 )
 #: Bytes of a chunk, uncompressed.
 _CHUNK = 2**23
+
+
+def left_of_killed(path: Path) -> list[Path]:
+    """Return what killed processes left of `replacing`, and nothing that the user has named alike."""
+    name = re.compile(rf"\.{re.escape(path.stem)}-[0-9a-f]{{32}}({re.escape(path.suffix)}|\.old)")
+    return [file for file in path.parent.iterdir() if name.fullmatch(file.name)]
 
 
 @contextlib.contextmanager

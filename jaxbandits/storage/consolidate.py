@@ -16,7 +16,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulator_datasets import moments_dataset, summary_dataset
 from jaxbandits.storage.accumulators import Stream
-from jaxbandits.storage.arrays_on_disk import read_arrays, write_arrays
+from jaxbandits.storage.arrays_on_disk import left_of_killed, read_arrays, write_arrays
 from jaxbandits.storage.block_files import block_names, read_block, read_done, write_whole
 from jaxbandits.storage.blocks import Block, cells_of, entered
 from jaxbandits.storage.layout import Layout, dataset_of
@@ -106,8 +106,7 @@ def make_view(path: Path, description: Description) -> None:
         if is_current(path):
             return
         (folder / "view.json").unlink(missing_ok=True)
-        killed = (*folder.glob(".arrays-*"), *path.parent.glob(f".{path.stem}-*{path.suffix}"))
-        for old in killed:  # what a killed process left
+        for old in (*folder.glob(".arrays-*"), *left_of_killed(path)):
             shutil.rmtree(old) if old.is_dir() else old.unlink()
         with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder) as room:
             dataset = _dataset(folder, description, Path(room))

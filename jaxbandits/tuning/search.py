@@ -207,6 +207,10 @@ class _Search(NamedTuple):
 
     def moved(self, state: _State, step: Step, first: Step) -> _State:
         """Return the state after what a step found."""
+        found_at = ", ".join(f"{one.parameter} = {one.value(step.points[one.parameter]):g}" for one in self.where)
+        for name, mean in step.means.items():
+            if not np.isfinite(mean.mean):
+                raise UsageError(f"the {name} is {mean.mean:g} on average at {found_at}: tuning needs a finite one")
         scale = abs(first.means["objective"].mean) or 1.0
         if self.limit is not None:  # the logarithm's slope: a share of the objective against a share of the limit
             scale = step.means["objective"].mean

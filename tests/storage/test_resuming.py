@@ -303,5 +303,11 @@ def test_what_a_killed_process_left_of_its_arrays_is_deleted():
     folder = blocks_folder(Path("grid.zarr"))
     (folder / ".arrays-a1b2c3").mkdir()
     (folder / ".arrays-a1b2c3" / "pulls").write_bytes(bytes(100))
+    left = Path(f".grid-{'0f' * 16}.zarr"), Path(f".grid-{'a1' * 16}.old")
+    users = Path(".grid-backup.zarr"), Path(".grid-2.old")
+    for place in left + users:
+        place.mkdir()
     sweep(seeds=3, store="grid.zarr")
     assert not list(folder.glob(".arrays-*"))
+    assert not any(place.exists() for place in left)
+    assert all(place.exists() for place in users)

@@ -229,6 +229,11 @@ def test_bad_input(options, message):
     assert "\n" not in str(error.value)
 
 
+def test_an_objective_that_is_no_number_is_said():
+    with pytest.raises(jb.UsageError, match="the objective is nan on average at x = 1: tuning needs a finite one"):
+        quickly(Dial(1.0), lambda *told: square(*told) * np.nan, steps=2)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
