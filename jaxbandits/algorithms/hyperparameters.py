@@ -32,6 +32,8 @@ class Hyperparameters:
     traits: ClassVar[Traits] = Traits()
     #: Whether the cost of a pull must be given with its reward, in a live experiment.
     takes_costs: ClassVar[bool] = False
+    #: What an oracle takes from the problem, in words.
+    oracle_knows: ClassVar[str] = "the true gaps"
 
     @classmethod
     def when_complete(cls) -> None:
@@ -202,7 +204,7 @@ class Hyperparameters:
 
     @property
     def oracle(self) -> bool:
-        """Whether a parameter is computed from the true gaps, which are unknown in an experiment."""
+        """Whether a parameter is taken from what is unknown in an experiment, `oracle_knows`."""
         own = any(field.name == "a" and is_parameter(field) for field in dataclasses.fields(self))
         return own and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
 

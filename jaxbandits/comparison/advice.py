@@ -148,8 +148,10 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
         low, high = best.failure_interval
         text += f"{best.label}, wrong in {best.failures} of {runs(best.runs)}"
         text += f" (95% interval {100 * low:.3g}% to {100 * high:.3g}%)"
-    if oracles := [row for row in found.fixed_budget if row.oracle]:
-        text += f"; {_listed(oracles)} {'uses' if len(oracles) == 1 else 'use'} the true gaps, which you do not have"
+    oracles = [row for row in found.fixed_budget if row.oracle]
+    for what in dict.fromkeys(row.algorithm.oracle_knows for row in oracles):
+        some = [row for row in oracles if row.algorithm.oracle_knows == what]
+        text += f"; {_listed(some)} {'uses' if len(some) == 1 else 'use'} {what}, which you do not have"
     yield text + "."
 
 

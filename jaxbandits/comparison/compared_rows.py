@@ -93,7 +93,7 @@ class Row:
 
     @property
     def oracle(self) -> bool:
-        """Return whether a parameter is computed from the true gaps, which are unknown before the experiment."""
+        """Return whether a parameter is taken from what is unknown before the experiment: true gaps or variances."""
         return self.algorithm.oracle
 
     def as_dict(self) -> dict[str, Any]:

@@ -110,7 +110,8 @@ def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]
     heuristic = "" if row.proved or "delta" not in vars(row.algorithm) else "heuristic: no proof of delta"
     if heuristic and row.algorithm.proved:
         heuristic = "no proof without replacement"
-    notes = [row.theorem, heuristic, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]
+    oracle = f"an oracle: uses {row.algorithm.oracle_knows}" if row.oracle else ""
+    notes = [row.theorem, heuristic, oracle, _stopped(row)]
     return (
         probability(row.failures / len(row.wrong)),
         interval(*row.failure_interval, of_probability=True),

@@ -120,8 +120,8 @@ def prepared(known: Rule, problem: Problem) -> tuple[Rule, Problem]:
     if is_traced((known, problem)):
         if known.oracle:
             raise UsageError(
-                f"{type(known).__name__} computes its exploration parameter from the true means, which have no values "
-                "while they are traced: give it what resolved(problem) returns"
+                f"{type(known).__name__} uses {known.oracle_knows}, which have no values while they are traced: give "
+                "it what resolved(problem) returns"
             )
         return known, problem
     bound, explored = bind(known, problem)

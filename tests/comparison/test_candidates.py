@@ -337,6 +337,19 @@ def test_a_comparison_of_one_run_says_so():
     assert "1 runs" not in text
 
 
+def test_an_oracle_is_said_to_use_what_it_uses():
+    """Gaps for the exploration of UCB-E, variances for SHVar and BayesElim."""
+    rules = {"ucb-e": jb.UCBE(budget=100), "sh-var": jb.SHVar(budget=100), "bayes-elim": jb.BayesElim(budget=100)}
+    oracles = [_row(label, [100] * 4, algorithm=rule) for label, rule in rules.items()]
+    text = str(_comparison([_row("one", [100] * 4)], [_row("uniform", [100] * 4), *oracles]))
+    noted = [line.partition("an oracle: uses ") for line in text.splitlines()]
+    notes = {row.split()[0]: what for row, found, what in noted if found}
+    assert notes == {"ucb-e": "the true gaps", "sh-var": "the true variances", "bayes-elim": "the true variances"}
+    advice = " ".join(text.split())
+    assert "ucb-e uses the true gaps, which you do not have" in advice
+    assert "sh-var and bayes-elim use the true variances, which you do not have" in advice
+
+
 def test_advice_names_a_winner_only_where_there_is_one():
     quick, slow = _row("quick", [90, 110] * 50), _row("slow", [190, 210] * 50)
     close = _row("close", [91, 110] * 49 + [50, 60])

@@ -17,6 +17,7 @@ class KnownVariances(Rule):
     """A rule with a hyperparameter `variances`, which is None for those of the problem."""
 
     variances: Numeric
+    oracle_knows = "the true variances"
 
     @property
     def oracle(self) -> bool:
