@@ -92,8 +92,11 @@ def _solution(family: Family, m: int, numbers: jax.Array) -> tuple[jax.Array, ja
     means, variances, real = means[order], variances[order], real[order]
     dear = lax.stop_gradient(jnp.max(variances))
     top, way = means[m - 1], (means[m - 1] - means[m]) + lead
-    # The least cost of equal weights is of this order.
-    least = lax.stop_gradient(way * way / family.variance(top - family.lowest, family.highest - top))
+    # The least cost of equal weights is of this order. At an end of the range the variance is 0: so take the largest of
+    # those at the m-th mean and where the two arms are moved to.
+    middle = (top + means[m]) / 2
+    there = jnp.clip(jnp.stack([top, middle - lead / 2, middle + lead / 2]), family.lowest, family.highest)
+    least = lax.stop_gradient(way * way / jnp.max(family.variance(there - family.lowest, family.highest - there)))
     impossible = lead >= family.highest - family.lowest
     edge = impossible | (way <= 0) | ~(least > _LEAST)
     given = Instance(

@@ -497,3 +497,19 @@ def test_many_arms_need_no_matrix_of_all_pairs_of_arms(m):
     assert costs.min(axis=np.argmax(costs.shape) ^ 1) == pytest.approx(costs.min(), rel=1e-3)
     steps = jax.make_jaxpr(lambda x: jb.theory.characteristic_time(x, m=m)[0])(means)
     assert "[1000,1000]" not in str(steps)
+
+
+@pytest.mark.parametrize(
+    ("family", "means", "m", "epsilon", "time"),
+    [
+        ("bernoulli", [1.0, 1.0, 1.0, 0.0, 0.0, 0.0], 3, 0.0, 3 / np.log(2)),
+        ("bernoulli", [1.0, 0.0, 0.0], 2, 0.1, -1 / np.log(0.9)),
+        ("bernoulli", [1.0, 1.0, 1.0, 0.0], 2, 0.1, -2 / np.log(0.9)),
+        ("poisson", [3.0, 0.0, 0.0], 2, 0.5, 2.0),
+    ],
+)
+def test_the_mth_mean_may_be_at_an_end_of_the_range(family, means, m, epsilon, time):
+    """Equal proportions and two arms that meet halfway; or pulls of the arms alone that must move by epsilon."""
+    found, proportions = theory.characteristic_time(means, m=m, epsilon=epsilon, family=family)
+    np.testing.assert_allclose(found, time, rtol=1e-8)
+    np.testing.assert_allclose(proportions.sum(), 1, rtol=1e-12)
