@@ -13,6 +13,8 @@ from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["FOLDS", "start_of"]
 
+#: Up to this number of arms an entry is found as fast in a loop over them.
+_FEW_ARMS = 16
 _SAME_EITHER_WAY = ("add", "or", "and", "max", "min")
 _BY_NAME = {"reduce_max": "max", "reduce_min": "min", "reduce_sum": "add", "reduce_or": "or", "reduce_and": "and"}
 
@@ -61,10 +63,50 @@ def _over(traced: Traced, x: Value, fold: str, axes: tuple[int, ...]) -> Value:
 
 def _over_arms(traced: Traced, fold: str, node: Node) -> Node:
     if node.arms:
-        return traced.make.node("reduction", fold, (node,), traced.dtype, lane=node.lane, arms=0)
+        return (
+            _first_place(traced, fold, node)
+            or _only_entry(traced, fold, node)
+            or traced.make.node("reduction", fold, (node,), traced.dtype, lane=node.lane, arms=0)
+        )
     if fold == "add":
         raise NotSupportedError("a sum of one number")
     return node
+
+
+def _first_place(traced: Traced, fold: str, node: Node) -> Node | None:
+    """Return the first arm of a maximum or minimum, which the same loop finds; None for other reductions.
+
+    It is written as the smallest number of those arms that are equal to it.
+    """
+    if fold != "min" or (node.kind, node.name) != ("operation", "select_n"):
+        return None
+    hit, otherwise, arm = node.operands
+    if (hit.name, otherwise.kind, arm.kind) != ("eq", "constant", "arm") or otherwise.name < node.arms - 1:
+        return None
+    for array, best in (hit.operands, hit.operands[::-1]):
+        beside = (best.kind, best.operands, best.scope) == ("reduction", (array,), traced.make.scope)
+        if beside and best.name in ("max", "min"):
+            return traced.make.node("place", best.name, (array, best, arm), node.dtype, lane=array.lane, arms=0)
+    return None
+
+
+def _only_entry(traced: Traced, fold: str, node: Node) -> Node | None:
+    """Return the entry of a long array that is the maximum or minimum of it alone; None for other reductions."""
+    if fold not in ("max", "min") or (node.kind, node.name) != ("operation", "select_n") or node.arms <= _FEW_ARMS:
+        return None
+    hit, otherwise, array = node.operands
+    if (hit.name, otherwise.kind) != ("eq", "constant") or otherwise.name != start_of(fold, traced.dtype):
+        return None
+    for arm, place in (hit.operands, hit.operands[::-1]):
+        if arm.kind == "arm" and _is_place(place):
+            return traced.make.entry(array, place)
+    return None
+
+
+def _is_place(node: Node) -> bool:
+    """Return whether a number is one of an arm that there is."""
+    chosen = node.kind == "operation" and node.name == "select_n"
+    return all(map(_is_place, node.operands[1:])) if chosen else node.kind == "place"
 
 
 def _running(traced: Traced) -> list[Value]:

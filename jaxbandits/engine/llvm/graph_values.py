@@ -37,9 +37,10 @@ class Node:
     Attributes:
         kind: `input`, `constant`, `table` (a constant for each arm), `arm` (the number of the arm), `run` (that
             of the run: places in flat arrays are made of it, and nothing is computed with it), `operation`,
-            `entry` (of an array, at an arm), `reduction` (of an array to a number), `running` (sums of an array's
-            first numbers), `moved` (an array, with the entries of another at places of their own), `loop`, or
-            `result` (of a loop).
+            `entry` (of an array, at an arm), `reduction` (of an array to a number), `place` (the first arm of an
+            array's maximum or minimum; its operands are the array, that reduction, and the number of the arm),
+            `running` (sums of an array's first numbers), `moved` (an array, with the entries of another at places of
+            their own), `loop`, or `result` (of a loop).
         name: of the operation or reduction; a `Loop`; of other kinds a number, or the numbers of a table.
         operands: the nodes it needs.
         dtype: `float32`, `int32`, `uint32` or `bool`.

@@ -5,7 +5,7 @@ import struct
 
 from jaxbandits.engine.llvm.graph_values import Node, NotSupportedError
 
-__all__ = ["constant", "fold", "instructions", "type_of"]
+__all__ = ["beyond", "constant", "fold", "instructions", "type_of"]
 
 _SCALARS = {"float32": "float", "int32": "i32", "uint32": "i32", "bool": "i1"}
 _INTEGERS = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
@@ -41,6 +41,11 @@ def fold(name: str, dtype: str, typed: str, found: str, new: str, result: str) -
     ]  # fmt: skip
 
 
+def beyond(fold: str, dtype: str) -> str:
+    """Return the comparison that tells whether the first of two numbers is more of a `max`, or of a `min`."""
+    return _compared("gt" if fold == "max" else "lt", dtype)
+
+
 def _compared(name: str, dtype: str) -> str:
     if dtype == "float32":
         return f"fcmp {_ORDERED[name]}"
@@ -55,9 +60,8 @@ def _two(name: str, dtype: str, typed: str, a: str, b: str, result: str) -> list
         return [f"{result} = call {typed} @llvm.{name}.{suffix}({typed} {a}, {typed} {b})"]
     if name in ("max", "min"):
         mask = _mask(typed)
-        order = _compared("gt" if name == "max" else "lt", dtype)
         return [
-            f"{result}.m = {order} {typed} {a}, {b}",
+            f"{result}.m = {beyond(name, dtype)} {typed} {a}, {b}",
             f"{result} = select {mask} {result}.m, {typed} {a}, {typed} {b}",
         ]
     table = _FLOATS if dtype == "float32" else _INTEGERS

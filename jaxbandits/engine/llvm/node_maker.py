@@ -23,6 +23,8 @@ __all__ = ["NodeMaker", "Traced"]
 
 #: Nodes that have no operands and are the same everywhere.
 _LEAVES = ("constant", "table", "arm", "run")
+#: The most operations of an entry that is computed of that of another array.
+_MOST = 12
 #: Operations that are computed here if all operands are constants.
 _FOLDED: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -93,6 +95,10 @@ class NodeMaker:
         """Return the number of an array at an arm."""
         if not array.arms:
             return array
+        if array.kind == "arm" and array.dtype == arm.dtype:
+            return arm
+        if array.kind == "operation" and _is_of_one_row(array):
+            return self.operation(array.name, tuple(self.entry(x, arm) for x in array.operands), array.dtype)
         return self.node("entry", "", (array, arm), array.dtype, lane=array.lane or arm.lane, arms=0)
 
     def input(self, number: int, shape: tuple[int, ...], dtype: str) -> Value:
@@ -145,6 +151,23 @@ class NodeMaker:
             first if new is now else self.node("result", number, (whole,), now.dtype, lane=now.lane, arms=now.arms)
             for number, (first, now, new) in enumerate(zip(firsts, carried, nexts, strict=True))
         ]
+
+
+def _is_of_one_row(node: Node) -> bool:
+    """Return whether an array is computed of one other by a few operations: an entry is sooner computed than stored."""
+    rows, found, left = set(), set(), [node]
+    while left:
+        x = left.pop()
+        if x in found or not x.arms or x.kind == "arm":
+            continue
+        found.add(x)
+        if x.kind == "operation" and x.name != "any_run":
+            left.extend(x.operands)
+        else:
+            rows.add(x)
+        if len(rows) > 1 or len(found) > _MOST:
+            return False
+    return True
 
 
 def _read_from_outside(wanted: list[Node], scope: tuple[int, ...]) -> list[Node]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from jaxbandits.engine.llvm.folds import start_of
 from jaxbandits.engine.llvm.graph_values import Node
-from jaxbandits.engine.llvm.llvm_operations import constant, fold, type_of
+from jaxbandits.engine.llvm.llvm_operations import beyond, constant, fold, type_of
 from jaxbandits.engine.llvm.llvm_writer import Writer
 from jaxbandits.engine.llvm.passes import Passes, Put
 
@@ -64,7 +64,7 @@ class StepWriter(Writer):
             elif node.kind == "entry":
                 self.names[node] = self.entry(node)
         stored = [node for node in here if node in passes.stored]
-        sums = [node for node in here if node.kind == "reduction"]
+        sums = [node for node in here if node.kind in ("reduction", "place")]
         plain = [node for node in stored if node.kind == "operation"]
         for arms in sorted({node.arms for node in plain} | {node.operands[0].arms for node in sums}):
             of_these = [node for node in sums if node.operands[0].arms == arms]
@@ -109,27 +109,31 @@ class StepWriter(Writer):
                 self.store(node, self.at_arm(node, arm, known), place)
             results = []
             for node, before in zip(sums, found, strict=True):
-                new, result = self.at_arm(node.operands[0], arm, known), next(self.fresh)
-                self.say(*fold(node.name, node.dtype, self.typed(node), before, new, result))
-                results.append(result)
+                new = self.at_arm(node.operands[0], arm, known)
+                if node.kind == "place":
+                    _, best, number = node.operands
+                    self.at_arm(number, arm, known)
+                    which = self._beyond(best, new, found[sums.index(best)])
+                    results.append(self._chosen(node, which, self.operand(number, node.lane, known), before))
+                else:
+                    results.append(next(self.fresh))
+                    self.say(*fold(node.name, node.dtype, self.typed(node), before, new, results[-1]))
             return results
 
-        starts = [self._start(node) for node in sums]
         if arms <= _UNROLLED:
+            found = [self._start(node) for node in sums]
             for arm in range(arms):
-                starts = visit(str(arm), starts)
-            self.names.update(zip(sums, starts, strict=True))
+                found = visit(str(arm), found)
+            self.names.update(zip(sums, found, strict=True))
         else:
-            self._side_by_side(arms, sums, starts, visit)
+            self._side_by_side(arms, sums, visit)
         self.memory.update(places)
 
-    def _side_by_side(
-        self, arms: int, sums: list[Node], starts: list[str], visit: Callable[[str, list[str]], list[str]]
-    ) -> None:
+    def _side_by_side(self, arms: int, sums: list[Node], visit: Callable[[str, list[str]], list[str]]) -> None:
         held = [[self.allocated(self.typed(node), self.width) for node in sums] for _ in range(_SIDE_BY_SIDE)]
-        for places in held:
-            for node, place, start in zip(sums, places, starts, strict=True):
-                self.say(f"store {self.typed(node)} {start}, ptr {place}")
+        for first, places in enumerate(held):
+            for node, place in zip(sums, places, strict=True):
+                self.say(f"store {self.typed(node)} {self._start(node, first)}, ptr {place}")
 
         def part(arm: str, places: list[str]) -> None:
             before = [
@@ -147,17 +151,40 @@ class StepWriter(Writer):
         self.loop(str(whole), several, _SIDE_BY_SIDE)
         for arm in range(whole, arms):
             part(str(arm), held[arm - whole])
-        for number, node in enumerate(sums):
-            found = [self.made(f"load {self.typed(node)}, ptr {places[number]}") for places in held]
-            total = found[0]
-            for other in found[1:]:
-                result = next(self.fresh)
-                self.say(*fold(node.name, node.dtype, self.typed(node), total, other, result))
-                total = result
-            self.names[node] = total
+        totals, *others = (
+            [self.made(f"load {self.typed(node)}, ptr {place}") for node, place in zip(sums, places, strict=True)]
+            for places in held
+        )
+        for other in others:
+            totals = [self._joined(node, sums, totals, other) for node in sums]
+        self.names.update(zip(sums, totals, strict=True))
 
-    def _start(self, node: Node) -> str:
-        one = constant(start_of(node.name, node.dtype), node.dtype)
+    def _joined(self, node: Node, sums: list[Node], some: list[str], others: list[str]) -> str:
+        """Return the result of two that were made side by side; of equal numbers, the first arm's."""
+        result = next(self.fresh)
+        one, other = (numbers[sums.index(node)] for numbers in (some, others))
+        of_place = node.kind == "place"
+        self.say(*fold("min" if of_place else node.name, node.dtype, self.typed(node), one, other, result))
+        if of_place:
+            best = node.operands[1]
+            a, b = (numbers[sums.index(best)] for numbers in (some, others))
+            result = self._chosen(node, self._beyond(best, a, b), one, result)
+            result = self._chosen(node, self._beyond(best, b, a), other, result)
+        return result
+
+    def _beyond(self, best: Node, new: str, before: str) -> str:
+        """Return whether a number is larger than another, or smaller where the smallest is looked for."""
+        return self.made(f"{beyond(best.name, best.dtype)} {self.typed(best)} {new}, {before}")
+
+    def _chosen(self, node: Node, which: str, yes: str, no: str) -> str:
+        """Return one of two numbers of the type of a node."""
+        mask = type_of("bool", self.width if node.lane else 0)
+        return self.made(f"select {mask} {which}, {self.typed(node)} {yes}, {self.typed(node)} {no}")
+
+    def _start(self, node: Node, first: int = 0) -> str:
+        """Return with which number a reduction starts whose first arm is this."""
+        number = first if node.kind == "place" else start_of(node.name, node.dtype)
+        one = constant(number, node.dtype)
         return f"splat ({type_of(node.dtype, 0)} {one})" if node.lane else one
 
     def _add_in_turn(self, node: Node) -> None:

@@ -20,7 +20,7 @@ from jaxbandits.engine.llvm.graph_values import NotSupportedError
 
 pytest.importorskip("llvmlite")
 
-VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 600, "threshold": 0.47}
+VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 600, "threshold": 0.47, "level": 0.47, "k": 3}
 MEANS = (0.7, 0.55, 0.5, 0.5, 0.45, 0.4, 0.35, 0.3, 0.3, 0.2)
 #: The rules whose steps LLVM compiles, and the problem of those that do not take plain arms.
 RULES = [
@@ -194,6 +194,34 @@ def test_reductions_over_arms(reduce: Callable[[jax.Array], jax.Array], count: i
     if reduce is arms.any_arm:
         numbers = numbers > 2
     check(reduce, [jnp.asarray(numbers)])
+
+
+@pytest.mark.parametrize("count", [3, 12, 13, 50, 51])
+def test_first_arms_of_extremes_and_their_entries(count: int) -> None:
+    """Of numbers of which many are equal, all infinite in some runs, with zeros of both signs."""
+    rng = np.random.default_rng(count)
+    numbers: Any = rng.choice(np.float32([-1, -0.0, 0.0, 2, 2.5]), (count, 32))
+    numbers[:, :3], numbers[:, 3], numbers[-1, 4], numbers[:, 5] = -np.inf, 1, 9, np.arange(count)
+    others = jnp.asarray(rng.normal(size=(count, 32)), jnp.float32)
+    index, every = arms.index(count, (32,)), [jnp.asarray(numbers), jnp.asarray(-numbers)]
+    every += [jnp.asarray(np.clip(numbers, -9, 9).astype(np.int32)), jnp.full((count, 32), -(2**31), jnp.int32)]
+
+    def first(x: jax.Array, best: jax.Array) -> jax.Array:
+        return arms.smallest(jnp.where(x == best, index, count))
+
+    def at_first(x: jax.Array, others: jax.Array) -> jax.Array:
+        one, other = first(x, arms.largest(x)), first(-x, arms.smallest(-x))
+        picked = jnp.where(others[0] > 0, one, other)
+        shown = jnp.sqrt(jnp.abs(others)) * jnp.where(one > 1, 2.0, -1.0)
+        entries = [arms.largest(jnp.where(index == place, shown, -jnp.inf)) for place in (one, picked)]
+        return jnp.stack([*entries, arms.smallest(jnp.where(picked == index, others, jnp.inf)), arms.take(shown, one)])
+
+    for x in every:
+        check(lambda x: first(x, arms.largest(x)), [x])
+        check(lambda x: first(x, arms.smallest(x)), [x])
+    for x in every[:2]:
+        check(lambda x: jnp.stack([first(x, arms.largest(x)).astype(jnp.float32), arms.largest(x)]), [x])
+        check(at_first, [x, others])
 
 
 @pytest.mark.parametrize("count", [5, 12, 13, 50])
