@@ -60,7 +60,7 @@ FOLLOWED = {
     ),
     "entries from the end": lambda x, y, n, g, s, i, k: (
         *(x[-1], jnp.argsort(x)[-1], jnp.sort(x)[-2], jnp.sort(n)[len(n) // 2], jnp.outer(x, y)[-1], y[-1:] * s),
-        *(jnp.outer(x, y)[:, -1], jnp.outer(x, y)[-1, -1], (jnp.arange(60.0) * s)[len(x) : len(x) + 1]),
+        *(jnp.outer(x, y)[:, -1], (jnp.arange(60.0) * s)[len(x) : len(x) + 1]),
         *(jnp.asarray(SQUARES)[len(x)] * s, jnp.arange(60)[3 * len(x) : 3 * len(x) + 2]),
         jnp.sort(x)[-1] - jnp.sort(x)[0],
     ),
@@ -321,7 +321,10 @@ OF_A_VERSION = {
         *(jnp.searchsorted(jnp.sort(x), s), jnp.digitize(s, jnp.sort(x))),
         jnp.searchsorted(jnp.cumsum(y), s, side="right"),
     ),
-    "the last of some rows": lambda x, y, n, g, s, i, k: jnp.outer(jnp.arange(3.0), y)[-2:, -1],
+    "the last of some rows": lambda x, y, n, g, s, i, k: (
+        jnp.outer(jnp.arange(3.0), y)[-2:, -1],
+        jnp.outer(x, y)[-1, -1],
+    ),
     "an arm by its weight": lambda x, y, n, g, s, i, k: jax.random.choice(k, len(x), p=jax.nn.softmax(x)),
 }
 
