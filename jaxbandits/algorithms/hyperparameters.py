@@ -9,7 +9,7 @@ import numpy as np
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
-from jaxbandits.algorithms.reward_range import check_unit_rewards
+from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, numbers
@@ -94,12 +94,8 @@ class Hyperparameters:
             check_budget(type(self).__name__, budget, problem, self.traits.unit_rewards)
         if self.traits.unit_rewards:
             check_unit_rewards(type(self).__name__, problem)
-        takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
-        if takes_range and self.given("b") is None and not problem.bounded:
-            raise UsageError(
-                f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavier "
-                "tails: give b, or use successive-elimination or successive-rejects"
-            )
+        if any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self)):
+            check_range(self, problem)
         return self
 
     def prepared(self) -> Self:

@@ -8,9 +8,18 @@ import numpy as np
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_unit_rewards", "with_range_from_zero"]
+__all__ = ["check_range", "check_unit_rewards", "with_range_from_zero"]
 
 A = TypeVar("A", bound=Any)
+
+#: Rules that take any rewards, by the criterion that they share with one that does not.
+_ANY_REWARDS = {
+    "epsilon-m": "successive-elimination or successive-rejects",
+    "above-threshold": "apt, which takes a budget",
+    "one-above-threshold": "apgai-b, which takes a budget",
+}
+#: Such a rule for several arms.
+_ANY_REWARDS_SEVERAL = "sar, which takes a budget"
 
 
 def with_range_from_zero(algorithm: A, problem: Problem) -> A:
@@ -30,6 +39,28 @@ def with_range_from_zero(algorithm: A, problem: Problem) -> A:
     if algorithm.b is None and lowest > 0:
         return dataclasses.replace(algorithm, b=lowest + float(np.max(np.asarray(problem.reward_range))))
     return algorithm
+
+
+def check_range(algorithm: Any, problem: Problem) -> None:
+    """Check that the range of the rewards is known, or their variance bounded as if it were.
+
+    Args:
+        algorithm: an algorithm with a field `b`, None for the problem's range.
+        problem: the problem.
+
+    Raises:
+        UsageError: it is neither; the message names rules that answer the same question without it.
+    """
+    if algorithm.b is not None or problem.bounded:
+        return
+    criterion = algorithm.traits.criterion
+    others = _ANY_REWARDS.get(criterion) if isinstance(criterion, str) and problem.bandits == 1 else None
+    if others and criterion == "epsilon-m" and vars(algorithm).get("m", 1) != 1:
+        others = _ANY_REWARDS_SEVERAL
+    raise UsageError(
+        f"{type(algorithm).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavier "
+        f"tails: give b{f', or use {others}' if others else ''}"
+    )
 
 
 def check_unit_rewards(name: str, problem: Problem) -> None:

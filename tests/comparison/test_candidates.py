@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -586,6 +587,31 @@ def test_heavy_tails_leave_out_what_needs_a_range():
     assert any_rewards <= set(labels)
     assert not {"at-lucb", "fc2fb", "continuous-rejects", "ugape-b"} & set(labels)
     assert "continuous-rejects (ContinuousRejects needs rewards in an interval" in left_out
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"m": 2}, {"m": 2, "epsilon": 0.1}, {"threshold": 0.5}, {"one_above": 0.5}, {"all_within": 0.35}],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "problem", [jb.exponential([1.0, 0.7, 0.4]), jb.pareto([1.4, 1.0, 0.9], tail=2.2)], ids=lambda problem: problem.name
+)
+def test_what_a_reason_advises_answers_the_same_question(problem, asked):
+    """For m = 2 it was successive-elimination or successive-rejects, which return one arm."""
+    stopping, reasons = _labels(problem, delta=0.1, **asked)
+    spending, more = _labels(problem, budget=1000, **asked)
+    advised = set(re.findall(r"or use ([a-z-]+)(?: or ([a-z-]+))?", f"{reasons}; {more}"))
+    named = {name for names in advised for name in names if name}
+    assert "heavier tails: give b" in reasons
+    assert bool(named) == ("all_within" not in asked)
+    assert named <= {*stopping, *spending}
+
+
+def test_a_grid_of_numbers_of_arms_is_told_of_a_rule_that_takes_several():
+    rule = jb.UGapEc(epsilon=0.1, delta=0.1, m=jb.axis([1, 2]))
+    with pytest.raises(jb.UsageError, match="heavier tails: give b, or use "):
+        jb.sweep(rule, jb.exponential([1.0, 0.7, 0.4]), seeds=2)
 
 
 def test_an_error_in_one_row_keeps_the_finished_ones(capsys, monkeypatch):
