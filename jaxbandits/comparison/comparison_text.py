@@ -75,7 +75,9 @@ def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterat
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"
         if found.question.is_asymptotic(found.problem):
-            promise = "none needs fewer on average as delta tends to 0 (Degenne and Koolen 2019)"
+            several = found.question.of_best_arms and found.m > 1  # the bound is for a stronger criterion then
+            whose = f" whose {found.m} arms must be at most epsilon below the best one left out" if several else ""
+            promise = f"none{whose} needs fewer on average as delta tends to 0 (Degenne and Koolen 2019)"
         yield prose(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
 
 

@@ -95,9 +95,10 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
     Args:
         ds: runs, their summary or their moments, with the specification that they carry.
         names: `h_epsilon`, UGapE's complexity; `h_all_good`, that of all epsilon-good arms; `lower_bound`, on the
-            pulls with this delta, for the question that the algorithm answers. `theorem` is the proved
-            bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate
-            of the algorithm's own paper.
+            pulls with this delta, for the question that the algorithm answers (with m > 1 and epsilon > 0 for the
+            stronger criterion of `jaxbandits.theory.characteristic_time`). `theorem` is the proved bound of the
+            algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate of the
+            algorithm's own paper.
         algorithm: as in `jaxbandits.repeat`.
         problem: as in `jaxbandits.repeat`.
 

@@ -114,6 +114,31 @@ def test_what_the_bound_holds_for_is_said():
         assert judged.tolist() == [line > 0.9, line < 0.9, line < 0.8, False, False]
 
 
+def test_the_bound_of_several_arms_names_its_criterion(monkeypatch):
+    """With m = 2 and these ten normal means a rule may need less: T* is 73.5, and 71.0 by the criterion of the rows.
+
+    An answer is then wrong only if two other arms are better than one of its own by epsilon. Here the nearest instance
+    raises a worse arm, and the other one of the answer too.
+    """
+    monkeypatch.setattr(candidates, "REGISTRY", {"ugape-c": REGISTRY["ugape-c"]})
+    means, epsilon = np.asarray([0.5, 0.5] + [0.1] * 8), 0.3
+    time, _ = theory.characteristic_time(means, 2, epsilon, "gaussian")
+    x = np.linspace(-1.0, 0.5, 20_001)
+
+    def least(weight: float, raised: tuple[int, ...]) -> float:
+        """Return the least cost at these proportions of an arm lowered to x, and others raised to x + epsilon."""
+        weights = np.asarray([weight] * 2 + [(1 - 2 * weight) / 8] * 8)
+        up = [weights[arm] * np.maximum(x + epsilon - means[arm], 0) ** 2 for arm in raised]
+        return float((weights[0] * (means[0] - x) ** 2 + sum(up)).min() / 2)
+
+    weights = np.linspace(0.1, 0.3, 201)
+    assert time == pytest.approx(1 / max(least(one, (2,)) for one in weights), rel=1e-4)
+    assert max(min(least(one, (1, 2)), least(one, (2, 3))) for one in weights) > 1.03 / time
+    found = jb.compare(jb.gaussian([0.9, 0.5, 0.1]), delta=0.3, epsilon=0.1, m=2, seeds=2, max_pulls=20)
+    whose = "none whose 2 arms must be at most epsilon below the best one left out"
+    assert f"{whose} needs fewer on average as delta tends to 0" in " ".join(str(found).split())
+
+
 @pytest.mark.parametrize(
     ("algorithm", "name", "expected"),
     [
