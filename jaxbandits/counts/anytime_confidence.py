@@ -15,10 +15,10 @@ from jaxbandits.statistics.exponential_families import BERNOULLI
 from jaxbandits.statistics.glr import Lead, among_family
 from jaxbandits.statistics.glr_unknown_variance import among_unknown_variances, discounted
 
-__all__ = ["AnytimeTest", "anytime_test", "family_settings"]
+__all__ = ["LEAST_DELTA", "AnytimeTest", "anytime_test", "family_settings"]
 
-#: The least logarithm of a delta that is searched.
-_LEAST = -200.0
+#: The least delta that is searched; it is returned where the test would stop with smaller ones, too.
+LEAST_DELTA = math.exp(-200.0)
 _HALVINGS = 60
 
 
@@ -27,7 +27,7 @@ class AnytimeTest(NamedTuple):
 
     statistic: float
     threshold: str  # its name in `jaxbandits.theory.glr_threshold`
-    delta: float  # the smallest with which it would stop now; 1 where none would
+    delta: float  # the smallest with which it would stop now, at least LEAST_DELTA; 1 where none would
 
 
 def _statistic(counts: CountTable, epsilon: float, unit: float) -> float:
@@ -88,11 +88,11 @@ def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest
         threshold = theory.glr_threshold(float(counts.pulls.sum()), count, math.exp(log_delta), name)
         return statistic > float(threshold)
 
-    high, low = -1e-9, _LEAST
+    high, low = -1e-9, math.log(LEAST_DELTA)
     if not stops(high):
         return AnytimeTest(statistic, name, 1.0)
     if stops(low):
-        return AnytimeTest(statistic, name, math.exp(low))
+        return AnytimeTest(statistic, name, LEAST_DELTA)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if stops(middle) else (middle, high)

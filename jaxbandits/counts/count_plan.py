@@ -25,7 +25,8 @@ class CountPlan(PlanFacts):
         rewards: `coins`, `bounded` or `normal`.
         prior: the prior of the means, in words.
         taken: which column was taken for what.
-        test: the anytime-valid test at these counts; `test.delta` is the smallest delta at which it would stop now.
+        test: the anytime-valid test at these counts; `test.delta` is the smallest delta at which it would stop now,
+            not searched below e^-200.
         error: by how much the probabilities of being best may be off, by their quadrature.
         rules: what each suitable rule needs from now on, the one that needs least first; empty without rules.
         left_out: rules that cannot go on from these counts, and why.

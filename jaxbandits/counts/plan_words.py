@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jaxbandits.counts.anytime_confidence import LEAST_DELTA
 from jaxbandits.counts.plan_facts import PlanFacts
 from jaxbandits.report.formatting import count, probability, value
 from jaxbandits.report.text_tables import text_table
@@ -133,7 +134,8 @@ def _test(plan: PlanFacts) -> str:
     test = f"The likelihood ratio test ({_TESTED[plan.test.threshold]})"
     if plan.test.delta >= 1:
         return f"{test} would stop now with no delta."
-    return f"{test} would stop now with delta {plan.test.delta:.3g}, and with none smaller."
+    smaller = "smaller ones" if plan.test.delta == LEAST_DELTA else "none smaller"
+    return f"{test} would stop now with delta {plan.test.delta:.3g}, and with {smaller}."
 
 
 def _loss(plan: PlanFacts, loss: float) -> str:

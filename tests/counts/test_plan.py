@@ -33,6 +33,17 @@ def test_the_anytime_confidence_is_that_of_the_test_of_the_rules():
         assert bool(state.ended) == stops
 
 
+@pytest.mark.parametrize(("successes", "smaller"), [([3000, 900], "smaller ones"), ([300, 150], "none smaller")])
+def test_it_is_said_where_the_test_would_stop_with_smaller_deltas(successes, smaller):
+    """By hand 2 t exp(-W), with W the pulls times the divergences from the pooled mean: 10^-500, and 10^-22."""
+    pulls = np.full(2, max(successes) * 4 // 3)
+    rates, pooled = np.asarray(successes) / pulls, sum(successes) / pulls.sum()
+    cost = pulls @ (scipy.special.rel_entr(rates, pooled) + scipy.special.rel_entr(1 - rates, 1 - pooled))
+    found = jb.plan({"n": pulls, "clicks": successes}, rules=[])
+    assert found.test.delta == pytest.approx(np.exp(max(np.log(2 * pulls.sum()) - cost, -200)), rel=1e-6)
+    assert f"would stop now with delta {found.test.delta:.3g}, and with {smaller}." in " ".join(str(found).split())
+
+
 def test_no_arm_without_pulls_is_passed_over():
     found = jb.plan(COUNTS, rules=[])
     assert found.test.delta == 1
