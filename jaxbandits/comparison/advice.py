@@ -60,7 +60,8 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
     reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
     reason += " of those that ended all their runs" if unknown else ""
     grounds = "have a proof" if best.proved else "are confirmed by their runs"
-    grounds += ", which their runs confirm" if any(row.proved for row in passed) else ""
+    if any(row.proved for row in passed):
+        grounds += ", which their runs confirm" if high <= delta else ", which their runs do not contradict"
     reason += f" and {grounds}" if unknown and passed else f" of those that {grounds}" if passed else ""
     if 1 < best.runs < found.seeds:
         few, many = best.pulls_interval

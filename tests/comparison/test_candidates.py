@@ -418,6 +418,10 @@ def test_advice_passes_over_what_errs_too_often():
     text = _comparison([liar, honest], []).advice()
     assert "use honest: 200 pulls on average" in text
     assert "liar took 100 pulls, and 40 of 100 were wrong, MORE than delta=0.1." in text
+    assert "the fewest of those that have a proof, which their runs confirm, and 0 of 100" in text
+    text = _comparison([liar, _row("few", [190, 210] * 10)], []).advice()  # 0 of 20 wrong: up to 16.8%
+    assert "the fewest of those that have a proof, which their runs do not contradict" in text
+    assert "confirm" not in text
 
 
 def test_advice_with_rows_missing_is_preliminary():
