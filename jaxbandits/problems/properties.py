@@ -30,8 +30,6 @@ class Facts(abc.ABC):
     bounded: ClassVar[bool] = True
     #: Whether the rewards of the family lie in an interval, as theorems for [0, 1] require.
     in_interval: ClassVar[bool] = False
-    #: Whether theorems for (b/2)-sub-Gaussian rewards hold for it.
-    sub_gaussian: ClassVar[bool] = False
     #: Whether the rewards of every arm are normal.
     normal: ClassVar[bool] = False
     #: Whether `moments` is defined for its law.
@@ -157,6 +155,11 @@ class Facts(abc.ABC):
     def lowest_reward(self) -> float:
         """Return a lower bound of the rewards of all arms; -inf where none is known."""
         return -np.inf
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Return whether theorems for (b/2)-sub-Gaussian rewards of independent arms hold for it."""
+        return False
 
     @property
     def common_random_numbers(self) -> bool:

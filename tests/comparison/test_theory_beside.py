@@ -78,3 +78,21 @@ def test_bernsteins_bound_is_for_rewards_in_an_interval():
     assert float(jb.with_theory(coins, "theorem")["theorem"]) > 0
     with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on gaussian"):
         jb.with_theory(normal, "theorem")
+
+
+VALUES = np.array([[1.0, 2, 5, 4], [2, 2.5, 3, 3], [1, 1, 2, 4]])
+
+
+@pytest.mark.parametrize(
+    "problem", [jb.empirical(VALUES), jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])]
+)
+def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
+    ds = jb.with_theory(jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), problem, 2), "theorem")
+    means = np.asarray(problem.mean, np.float64)
+    assert float(ds["theorem"]) == pytest.approx(float(theory.ugape_c_pulls_bound(means, 1.0, 0.1, b=4.0)), rel=1e-5)
+
+
+def test_there_is_no_theorem_of_arms_that_share_their_rows():
+    ds = jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), jb.empirical(VALUES, joint=True), 2)
+    with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on empirical"):
+        jb.with_theory(ds, "theorem")

@@ -34,6 +34,7 @@ class Categorical(Components):
     outcome: jax.Array
     parameters = ("chance", "outcome")
     in_interval = True
+    sub_gaussian = True  # of an interval with length b (Hoeffding's lemma)
     second_word_free = True
 
     @property

@@ -73,6 +73,11 @@ class Empirical(Problem):
         return float(np.min(np.asarray(self.table)))
 
     @property
+    def sub_gaussian(self) -> bool:
+        """Return whether rows are independent: values of an interval are sub-Gaussian (Hoeffding's lemma)."""
+        return not self.joint
+
+    @property
     def common_random_numbers(self) -> bool:
         """Return whether arms share their rows."""
         return self.joint
