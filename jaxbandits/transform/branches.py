@@ -33,6 +33,8 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
     """Take a branch; where runs differ in it, make the branches and choose."""
     index, *operands = operation.values
     branches = operation.params["branches"]
+    if padding is not None and any(len(other.params["branches"]) != len(branches) for other in padding.wider):
+        raise UnpaddableError("with another number of arms there are other branches")
     inner = [padding_inside(operation, padding, functools.partial(_branch, i)) for i in range(len(branches))]
     if index.fixed:
         raise UnpaddableError("a branch is taken by the number of arms")

@@ -107,7 +107,9 @@ def scan(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     within = padding_inside(operation, padding, lambda params: params["jaxpr"])
     consts, carry, entries = values[:n_consts], values[n_consts : n_consts + n_carry], values[n_consts + n_carry :]
     carried = body.jaxpr.outvars[:n_carry]
-    counters = [unread and not var.aval.shape for unread, var in zip(operation.unread[:n_carry], carried, strict=True)]
+    # From the end, the steps beyond those of a run come first: a counter would count them.
+    shared = [not params["reverse"] and not var.aval.shape for var in carried]
+    counters = [unread and one for unread, one in zip(operation.unread[:n_carry], shared, strict=True)]
     steps = None if padding is None else _steps(operation, padding)
 
     def differing(known: Sequence[Value], within: Padding | None, apart: bool) -> tuple[list[bool], list[bool]]:

@@ -50,12 +50,15 @@ def number_by_count(
     step = (second - first) / (counts[1] - width)
     start = first - step * width
     whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
-    follows = [whole and float(value.real) == start + step * n for value, n in zip(values, counts, strict=True)]
-    if all(follows):
+    exact = [np.float64(start + step * n).tobytes() for n in counts]  # 0, not -0
+    follows = [whole and np.float64(value.real).tobytes() == x for value, x in zip(values, exact, strict=True)]
+    zeros = {n for n in range(min(counts), width) if start + step * n == 0}
+    signed = dtype.kind != "f" or zeros <= set(counts)  # whether it is known if they are 0 or -0
+    if all(follows) and signed:
         ends = start + step, start + step * width
         found = exist.astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
-    if all(follows[:told]) or width > MOST_NUMBERS or dtype.kind not in "biuf":
+    if (all(follows[:told]) and signed) or width > MOST_NUMBERS or dtype.kind not in "biuf":
         raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
     known = dict(zip(counts[:told], values, strict=False))
     least, *more = range(min(counts), width + 1)

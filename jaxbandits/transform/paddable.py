@@ -22,6 +22,7 @@ class Axes(NamedTuple):
 
     reads: AxesOfEach  # of each operand
     makes: AxesOfEach  # of each result
+    starts: tuple[tuple[int, ...], ...] = ()  # of a slice from another place on, for each other number of arms
 
 
 #: Operations on each element, which need nothing.
@@ -81,7 +82,7 @@ def axes_of_arms(operation: Operation, padding: Padding) -> Axes:
         raise UnpaddableError(f"nothing leaves out of {name} the arms that do not exist")
     if any(value.fixed for value in operation.values):
         _check_numbers(operation)
-    return Axes(reads, makes)
+    return Axes(reads, makes, tuple(other.params["start_indices"] for other in others) if moved else ())
 
 
 def starts_that_change(operation: Operation, padding: Padding) -> list[int]:

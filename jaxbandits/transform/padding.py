@@ -100,7 +100,7 @@ class Padding:
         if np.ndim(narrow) != np.ndim(other) or not grown:
             return False
         both = tuple(slice(min(a, b)) for a, b in lengths)
-        return bool(np.all(np.asarray(narrow)[both] == np.asarray(other)[both]))
+        return _is_same(np.asarray(narrow)[both], np.asarray(other)[both])
 
     def literal(self, narrow: Literal, others: Sequence[Literal]) -> Value | None:
         """Return a literal that changes with the number of arms, for each run; None for one that does not.
@@ -203,13 +203,13 @@ class Padded(NamedTuple):
 
 
 def _grows(equations: Sequence[JaxprEqn]) -> bool:
-    """Return whether an equation differs in shapes, literals, lengths or starts, or what it calls does."""
-    for name in ("invars", "outvars"):
-        for narrow, *wider in zip(*(getattr(one, name) for one in equations), strict=True):
-            literal = isinstance(narrow, Literal)
-            for atom in wider:
-                if atom.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, atom.val)):
-                    return True
+    """Return whether an equation differs in form, shapes, literals, lengths or starts, or what it calls does."""
+    if len({(len(e.invars), len(e.outvars), *(len(p.eqns) for p in _programs(e))) for e in equations}) > 1:
+        return True
+    for narrow, *wider in zip(*((*one.invars, *one.outvars) for one in equations), strict=True):
+        literal = isinstance(narrow, Literal)
+        if any(a.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, a.val)) for a in wider):
+            return True
     if any(len({str(one.params.get(name)) for one in equations}) > 1 for name in ("length", "start_indices")):
         return True
     programs = zip(*map(_programs, equations), strict=True)
@@ -225,9 +225,9 @@ def _programs(equation: JaxprEqn) -> list[Jaxpr]:
     return [program for program in found if hasattr(program, "eqns")]
 
 
-def _is_same(a: jax.Array, b: jax.Array) -> bool:
-    """Return whether two constants are the same."""
-    return a is b or (np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b))))
+def _is_same(a: jax.Array | np.ndarray, b: jax.Array | np.ndarray) -> bool:
+    """Return whether two constants have the same bits: 0 is not -0."""
+    return a is b or (np.shape(a) == np.shape(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes())
 
 
 def _usual_sizes(width: int) -> list[int]:

@@ -58,6 +58,13 @@ FOLLOWED = {
         *(s * (1 / len(x)), x * math.log(len(x)), s + math.ceil(math.log2(len(x))), s / math.sqrt(len(x) + 1)),
         jnp.where(len(x) > 3, s, -s),
     ),
+    "zeros of either sign": lambda x, y, n, g, s, i, k: (
+        *(s / ((len(x) - 5) * -1.0), s / ((len(x) - 5) * 1.0), s / (0.0 if len(x) > 2 else -0.0)),
+        lax.fori_loop(0, 2, lambda j, c: s / (0.0 if len(x) > 2 else -0.0), s),
+    ),
+    "places that are one with the room for more": lambda x, y, n, g, s, i, k: (
+        lambda z: (z[5] - z[len(x) - 1], z[len(x) - 1 : len(x) + 1] - z[5:7])
+    )(jnp.arange(60.0) * s),
     "entries from the end": lambda x, y, n, g, s, i, k: (
         *(x[-1], jnp.argsort(x)[-1], jnp.sort(x)[-2], jnp.sort(n)[len(n) // 2], jnp.outer(x, y)[-1], y[-1:] * s),
         *(jnp.outer(x, y)[:, -1], (jnp.arange(60.0) * s)[len(x) : len(x) + 1]),
@@ -225,6 +232,16 @@ REFUSED = {
     "a loop within that might not end": lambda x, y, n, g, s, i, k: lax.fori_loop(
         0, len(x), lambda j, c: lax.while_loop(lambda c: c < x[j], lambda c: c * 2, c), s
     ),
+    "a counter from the end": lambda x, y, n, g, s, i, k: lax.scan(
+        lambda c, entry: ((c[0] + 1, c[1] + c[0] * entry), None), (0, s), x, reverse=True
+    )[0][1],
+    "branches for some numbers": lambda x, y, n, g, s, i, k: lax.switch(
+        i, [lambda s, j=j: s * j for j in range(min(len(x), 4))], s
+    ),
+    "operations in a loop for some numbers": lambda x, y, n, g, s, i, k: lax.fori_loop(
+        0, 3, lambda j, c: jax.jit(lambda c: c * 2 if len(x) > 4 else c * 2 + 1)(c), s
+    ),
+    "a table of zeros of either sign": lambda x, y, n, g, s, i, k: s / np.float32([0.0 if len(x) > 4 else -0.0, 1]),
     "a branch by the number": lambda x, y, n, g, s, i, k: lax.cond(
         jnp.sum(jnp.ones(len(x))) > 4, lambda: s, lambda: s * 2
     ),
@@ -371,3 +388,9 @@ def test_arms_in_rows_of_another_length_are_refused():
     for function in (lambda x, y: x.reshape(3, -1).max(axis=1), lambda x, y: x[2], lambda x, y: x.T.reshape(-1)):
         with pytest.raises(UnpaddableError):
             of_bandits(function, 6, 15)
+
+
+def test_the_sign_of_a_zero_between_the_numbers_that_are_traced_is_known():
+    assert_exact(lambda x, y, n, g, s, i, k: (s / ((len(x) - 12) * -1.0), s / ((len(x) - 11) * 1.0)), 12, 20)
+    with pytest.raises(UnpaddableError):
+        padded(lambda x, y, n, g, s, i, k: s / ((len(x) - 12) * -1.0), 12, 65)
