@@ -54,7 +54,8 @@ def map_runs(function: Callable[..., object]) -> Callable[..., Any]:
         ValueError: there is no argument with a leaf.
 
     Example:
-        >>>         >>> means = jnp.asarray([[0.2, 0.9], [0.8, 0.1]])  # two arms, two runs
+        >>> import jax.numpy as jnp
+        >>> means = jnp.asarray([[0.2, 0.9], [0.8, 0.1]])  # two arms, two runs
         >>> map_runs(jnp.argmax)(means).tolist()
         [1, 0]
     """
