@@ -11,12 +11,13 @@ import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import numpy as np
 
-from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
+from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jaxbandits.transform.differences import are_alike, grows, is_same, plan_of
 from jaxbandits.transform.growing_numbers import UnpaddableError, number_by_count
 from jaxbandits.transform.operation import Value
 from jaxbandits.transform.shared_traces import once, traced
@@ -84,8 +85,8 @@ class Padding:
         Raises:
             UnpaddableError: they are not.
         """
-        plan = _plan(jaxpr)
-        if any(_plan(other) != plan for other in self.wider):
+        plan = plan_of(jaxpr)
+        if any(plan_of(other) != plan for other in self.wider):
             raise UnpaddableError("with another number of arms other operations are made")
         for others in self.consts:
             if len(others) != len(consts) or not all(map(self._follows, consts, others)):
@@ -100,7 +101,7 @@ class Padding:
         if np.ndim(narrow) != np.ndim(other) or not grown:
             return False
         both = tuple(slice(min(a, b)) for a, b in lengths)
-        return _is_same(np.asarray(narrow)[both], np.asarray(other)[both])
+        return is_same(np.asarray(narrow)[both], np.asarray(other)[both])
 
     def literal(self, narrow: Literal, others: Sequence[Literal]) -> Value | None:
         """Return a literal that changes with the number of arms, for each run; None for one that does not.
@@ -126,7 +127,7 @@ class Padding:
 
     def touches(self, equation: JaxprEqn) -> bool:
         """Return whether an equation depends on the number of arms: an axis, a literal or a parameter does."""
-        return _grows((equation, *self.wider))
+        return grows((equation, *self.wider))
 
     def grows_as_arms(self, sizes: tuple[int, ...]) -> bool:
         """Return whether sizes, for each number of arms, are those of an axis of arms, of all bandits or of each."""
@@ -180,54 +181,36 @@ class Padded(NamedTuple):
         Raises:
             UnpaddableError: it fails there.
         """
-        programs, width = [], self.width // self.bandits
+        width = self.width // self.bandits
         others = [width + 1, width + 2, *(range(self.least, width) if each else _usual_sizes(width))]
         checks = [n for n in _numbers.get() if 1 < n < width and n not in others]
-        sizes = tuple(size * self.bandits for size in (*others, *checks))
-        for size in sizes:
-
-            def length(n: int, size: int = size) -> int:
-                return size if n == self.width else n * size // self.width
-
-            longer = [
-                jax.ShapeDtypeStruct(tuple(length(n) if i in axes else n for i, n in enumerate(leaf.shape)), leaf.dtype)
-                for leaf, axes in zip(leaves, self.axes, strict=True)
-            ]
-            key = (name, tuple((leaf.shape, leaf.dtype) for leaf in longer))
-            try:
-                programs.append(once(key, functools.partial(traced, function, *longer))[0])
-            except Exception as error:
-                raise UnpaddableError(f"with {size} arms it fails: {error}") from error
+        sizes = [size * self.bandits for size in (*others, *checks)]
+        programs = [self._traced(function, name, leaves, size) for size in sizes]
+        if self.least == 1 and not each:  # where JAX writes operations on one entry in another way, it tells nothing
+            with contextlib.suppress(UnpaddableError):
+                alone = self._traced(function, name, leaves, self.bandits)
+                if are_alike(alone.jaxpr, programs[0].jaxpr):
+                    sizes.insert(2, self.bandits)
+                    programs.insert(2, alone)
         parts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
-        return Padding(self.exist, self.width, sizes, *parts, self.bandits, len(checks))
+        return Padding(self.exist, self.width, tuple(sizes), *parts, self.bandits, len(checks))
 
+    def _traced(
+        self, function: Callable[..., object], name: Hashable, leaves: Sequence[jax.ShapeDtypeStruct], size: int
+    ) -> ClosedJaxpr:
+        def length(n: int) -> int:
+            return size if n == self.width else n * size // self.width
 
-def _grows(equations: Sequence[JaxprEqn]) -> bool:
-    """Return whether an equation differs in form, shapes, literals, lengths or starts, or what it calls does."""
-    if len({(len(e.invars), len(e.outvars), *(len(p.eqns) for p in _programs(e))) for e in equations}) > 1:
-        return True
-    for narrow, *wider in zip(*((*one.invars, *one.outvars) for one in equations), strict=True):
-        literal = isinstance(narrow, Literal)
-        if any(a.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, a.val)) for a in wider):
-            return True
-    if any(len({str(one.params.get(name)) for one in equations}) > 1 for name in ("length", "start_indices")):
-        return True
-    programs = zip(*map(_programs, equations), strict=True)
-    return any(_grows(inner) for several in programs for inner in zip(*(p.eqns for p in several), strict=True))
-
-
-def _programs(equation: JaxprEqn) -> list[Jaxpr]:
-    """Return the programs among the parameters of an equation."""
-    leaves = jax.tree.leaves(
-        list(equation.params.values()), is_leaf=lambda x: hasattr(x, "jaxpr") or hasattr(x, "eqns")
-    )
-    found: list[Any] = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
-    return [program for program in found if hasattr(program, "eqns")]
-
-
-def _is_same(a: jax.Array | np.ndarray, b: jax.Array | np.ndarray) -> bool:
-    """Return whether two constants have the same bits: 0 is not -0."""
-    return a is b or (np.shape(a) == np.shape(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes())
+        longer = [
+            jax.ShapeDtypeStruct(tuple(length(n) if i in axes else n for i, n in enumerate(leaf.shape)), leaf.dtype)
+            for leaf, axes in zip(leaves, self.axes, strict=True)
+        ]
+        key = (name, tuple((leaf.shape, leaf.dtype) for leaf in longer))
+        try:
+            program, _ = once(key, functools.partial(traced, function, *longer))
+        except Exception as error:
+            raise UnpaddableError(f"with {size} arms it fails: {error}") from error
+        return cast(ClosedJaxpr, program)
 
 
 def _usual_sizes(width: int) -> list[int]:
@@ -236,15 +219,3 @@ def _usual_sizes(width: int) -> list[int]:
     What is the same for many arms may be another for few, as `len(arms) // 3` or `min(len(arms), 5)`.
     """
     return [n for n in range(2, width) if n <= _EACH or n == width - 1 or n & (n - 1) == 0]
-
-
-def _plan(jaxpr: Jaxpr) -> list[object]:
-    """Return the operations of a program, and which result is the operand of which."""
-    number: dict[Var, int] = {}
-
-    def of(atoms: Sequence[Atom]) -> list[int | None]:
-        return [None if isinstance(a, Literal) else number.setdefault(a, len(number)) for a in atoms]
-
-    plan: list[object] = [of([*jaxpr.constvars, *jaxpr.invars])]
-    plan += [(str(equation.primitive), of(equation.invars), of(equation.outvars)) for equation in jaxpr.eqns]
-    return [*plan, of(jaxpr.outvars)]

@@ -137,6 +137,33 @@ def test_arms_of_a_reservoir_are_taken_one_after_another():
     assert (short.status == 1).all()
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda arms: 2 if len(arms) > 1 else 0,
+        lambda arms: max(len(arms) - 2, 0) if len(arms) < 2 else 9,
+        lambda arms: jnp.where(len(arms) > 1, 3, 0),
+    ],
+)
+def test_a_number_of_one_arm_is_not_told_from_those_of_more(more):
+    methods = {
+        "arms_needed": lambda self, arms: 1 + more(arms),
+        "select": lambda self, arms, key: jnp.argmax(arms.mean),
+    }
+    state = jb.run(rule(**methods)(budget=20.0), jb.reservoir(beta=1.0, prices="unit", arms=9), KEY)
+    assert int(state.count) == 1
+
+
+def test_what_is_written_in_another_way_for_one_arm_tells_nothing_of_it():
+    """JAX leaves out a sort of one entry."""
+    methods = {
+        "arms_needed": lambda self, arms: arms.time,
+        "select": lambda self, arms, key: jnp.argmin(jnp.abs(arms.mean - jnp.median(arms.mean))),
+    }
+    state = jb.run(rule(**methods)(budget=20.0), jb.reservoir(beta=1.0, prices="unit", arms=9), KEY)
+    assert int(state.count) == 9
+
+
 class Plain:
     budget: float = 10.0
     traits = jb.Traits(spends="budget")
