@@ -17,9 +17,9 @@ import jax
 import numpy as np
 
 from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal
-from jaxbandits.transform.differences import are_alike, grows, is_same, plan_of
 from jaxbandits.transform.growing_numbers import UnpaddableError, number_by_count
 from jaxbandits.transform.operation import Value
+from jaxbandits.transform.program_plans import are_alike, grows, is_same, plan_of
 from jaxbandits.transform.shared_traces import once, traced
 
 __all__ = ["Padded", "Padding", "with_numbers_of_arms"]
