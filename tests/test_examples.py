@@ -1,6 +1,7 @@
 """Every public name has an example in its docstring, and the example shows what it says."""
 
 import doctest
+import importlib
 import inspect
 
 import jax
@@ -18,6 +19,14 @@ ON_A_PAGE = {"register_problem"}
 #: The algorithms whose examples run each time, one of a family; those of all run with the slow tests.
 OFTEN = {"AdaptiveTopK", "MABPPR", "RCBAIR", "SuccessiveElimination", "TrackAndStop", "UGapEc"}
 SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
+#: What is no public name and has an example, by its module.
+INSIDE = {
+    "count_pending": "engine.pulls_in_flight",
+    "least_change": "report.intervals",
+    "kl_upper_bound": "statistics.bernoulli_bounds",
+    "map_runs": "transform.equations",
+    "map_step": "transform.steps",
+}
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -35,9 +44,18 @@ def public():
 def test_the_example_of_a_public_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
     monkeypatch.setattr(candidates, "REGISTRY", FEW)
-    text = inspect.getdoc(public()[name])
-    names = {"jb": jb, "jax": jax, "jnp": jnp, "np": np}
-    example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    check(name, public()[name], {"jb": jb, "jax": jax, "jnp": jnp, "np": np})
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_the_example_of_what_is_inside(name):
+    module = importlib.import_module(f"jaxbandits.{INSIDE[name]}")
+    check(name, vars(module)[name], {"jb": jb, **vars(module)})
+
+
+def check(name, thing, names):
+    """Run an example with these names."""
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(thing), names, name, None, 0)
     assert example.examples, f"{name} has no example"
     report = []
     failed, _ = doctest.DocTestRunner(optionflags=FLAGS).run(example, out=report.append)

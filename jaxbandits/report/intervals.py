@@ -69,7 +69,7 @@ def least_change(first: tuple[ArrayLike, ArrayLike], last: tuple[ArrayLike, Arra
         >>> from jaxbandits.report.intervals import clopper_pearson, least_change
         >>> direction, factor = least_change(clopper_pearson(297, 1000), clopper_pearson(1, 1000))
         >>> direction, round(factor)
-        ('falls', 49)
+        ('falls', 48)
     """
     first_low, first_high, last_low, last_high = (np.asarray(end, float) for end in (*first, *last))
     for direction, small, large in (("grows", first_high, last_low), ("falls", last_high, first_low)):
