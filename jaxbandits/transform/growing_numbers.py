@@ -11,10 +11,11 @@ import numpy as np
 
 from jaxbandits.transform.operation import Value
 
-__all__ = ["MOST_NUMBERS", "UnevenError", "UnpaddableError", "number_by_count"]
+__all__ = ["UnevenError", "UnpaddableError", "number_by_count"]
 
 #: Up to this number of arms, a number that changes in any way can be looked up: a choice for each change.
-MOST_NUMBERS = 64
+_MOST = 64
+_UNEVEN = "a number changes with the number of arms, and not by whole steps"
 
 
 class UnpaddableError(Exception):
@@ -40,33 +41,51 @@ def number_by_count(
         UnevenError: it changes in another way than by whole steps, and a number in between is not among the counts.
         UnpaddableError: it is not a number, there are too many, or one that is to agree does not.
     """
-    told = len(values) - checks
+    told, dtype, width = len(values) - checks, values[0].dtype, counts[0]
     if len({value.tobytes() for value in values[:told]}) == 1:
         if all(value.tobytes() == values[0].tobytes() for value in values[told:]):
             return None
         raise UnpaddableError("a number is another for one number of arms")
-    dtype, width = values[0].dtype, counts[0]
-    first, second, *_ = (float(value.real) for value in values)
-    step = (second - first) / (counts[1] - width)
-    start = first - step * width
-    whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
-    exact = [np.float64(start + step * n).tobytes() for n in counts]  # 0, not -0
-    follows = [whole and np.float64(value.real).tobytes() == x for value, x in zip(values, exact, strict=True)]
-    zeros = {n for n in range(min(counts), width) if start + step * n == 0}
-    signed = dtype.kind != "f" or zeros <= set(counts)  # whether it is known if they are 0 or -0
-    if all(follows) and signed:
+    step = _whole_step(values[:told], counts[:told])
+    if step is not None:
+        first = float(values[0])
+        if not all(_follows(first, value, step, n - width) for value, n in zip(values, counts, strict=True)):
+            raise UnpaddableError(_UNEVEN)
+        start = first - step * width
         ends = start + step, start + step * width
         found = exist.astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
-    if (all(follows[:told]) and signed) or width > MOST_NUMBERS or dtype.kind not in "biuf":
-        raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
+    if width > _MOST or dtype.kind not in "biuf":
+        raise UnpaddableError(_UNEVEN)
     known = dict(zip(counts[:told], values, strict=False))
     least, *more = range(min(counts), width + 1)
     if not known.keys() >= {least, *more}:
-        raise UnevenError("a number changes with the number of arms, and not by whole steps")
+        raise UnevenError(_UNEVEN)
     found = jnp.full(exist.shape, known[least])
     for n in more:
         if known[n].tobytes() != known[n - 1].tobytes():
             found = jnp.where(exist >= n, known[n], found)
     of_arms = [float(known[n]) for n in (least, *more)]
     return Value(found, True, range=None if any(map(np.isnan, of_arms)) else (min(of_arms), max(of_arms)), fixed=True)
+
+
+def _whole_step(values: Sequence[np.ndarray], counts: Sequence[int]) -> float | None:
+    """Return the step of a number that changes by whole steps; None for another.
+
+    A float that may be 0 or -0 for a number of arms that is not among the counts is another.
+    """
+    first, second, *_ = (float(value.real) for value in values)
+    width, kind = counts[0], values[0].dtype.kind
+    step = (second - first) / (counts[1] - width)
+    if step % 1 or first % 1 or abs(first) >= 2**24 or kind not in "if":
+        return None
+    unknown = (n for n in range(min(counts), width) if n not in counts)
+    if kind == "f" and any(first == step * (width - n) for n in unknown):
+        return None
+    same = all(_follows(first, value, step, n - width) for value, n in zip(values, counts, strict=True))
+    return step if same else None
+
+
+def _follows(first: float, value: np.ndarray, step: float, more: int) -> bool:
+    """Return whether a number is another one and some steps more; 0 and not -0."""
+    return float(value) - first == step * more and not (value == 0 and np.signbit(value))

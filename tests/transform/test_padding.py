@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
 
-from jaxbandits.transform import Known, Padded, UnpaddableError, map_step, results_of
+from jaxbandits.transform import Known, Padded, UnpaddableError, map_step, results_of, with_numbers_of_arms
 
 RUNS, WIDTH = 7, 6
 KEYS = jax.random.split(jax.random.key(0), RUNS)
@@ -394,3 +394,11 @@ def test_the_sign_of_a_zero_between_the_numbers_that_are_traced_is_known():
     assert_exact(lambda x, y, n, g, s, i, k: (s / ((len(x) - 12) * -1.0), s / ((len(x) - 11) * 1.0)), 12, 20)
     with pytest.raises(UnpaddableError):
         padded(lambda x, y, n, g, s, i, k: s / ((len(x) - 12) * -1.0), 12, 65)
+
+
+def test_what_is_traced_to_be_checked_tells_nothing_that_another_call_does_not_know():
+    """Whether a float is 0 or -0 with 70 arms: the program is refused in both calls, or in none."""
+    x, padded = jnp.ones((100, RUNS)), Padded(jnp.full(RUNS, 70, jnp.int32), 100, [(0,)])
+    for numbers in ((), (70,)):
+        with with_numbers_of_arms(numbers), pytest.raises(UnpaddableError, match="whole steps"):
+            results_of(lambda x: jnp.max(x) * (len(x) - 70), (x,), None, padded)
