@@ -15,7 +15,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import fast_max
 from jaxbandits.transform.growing_numbers import UnpaddableError
 from jaxbandits.transform.operation import Operation, Value, is_float, spread
-from jaxbandits.transform.paddable import HIGHEST, INDEXED, LOWEST, NEUTRAL, Axes, starts_that_change
+from jaxbandits.transform.paddable import HIGHEST, INDEXED, LOWEST, NEUTRAL, Axes
 from jaxbandits.transform.padding import Padding
 
 __all__ = ["filled"]
@@ -45,8 +45,8 @@ def filled(operation: Operation, padding: Padding, axes: Axes) -> Operation:
     name = operation.name
     if name in INDEXED:
         return _at_places(operation, padding, axes.reads)
-    if changing := starts_that_change(operation, padding):
-        return _from_places(operation, padding, changing)
+    if axes.starts:
+        return _from_places(operation, padding, axes)
     if name not in NEUTRAL:
         return operation
     values, suffix = list(operation.values), operation.suffix
@@ -57,12 +57,11 @@ def filled(operation: Operation, padding: Padding, axes: Axes) -> Operation:
     return dataclasses.replace(operation, values=values, suffix=suffix)
 
 
-def _from_places(operation: Operation, padding: Padding, changing: list[int]) -> Operation:
+def _from_places(operation: Operation, padding: Padding, axes: Axes) -> Operation:
     """Return a slice that is told where it starts along some axes."""
-    equations = (operation.equation, *padding.wider)
     starts = []
-    for axis in changing:
-        place = padding.number([np.asarray(one.params["start_indices"][axis], np.int32) for one in equations])
+    for axis, every in axes.starts:
+        place = padding.number([np.asarray(start, np.int32) for start in every])
         assert place is not None  # it changes
         inside = place.range is not None and place.range[0] >= 0  # of one arm alone, the last but one is this one
         starts.append((axis, place.array if inside else fast_max(place.array, 0)))

@@ -11,7 +11,7 @@ from jaxbandits.transform.growing_numbers import UnpaddableError
 from jaxbandits.transform.operation import Operation, is_float
 from jaxbandits.transform.padding import Padding
 
-__all__ = ["HIGHEST", "INDEXED", "LOWEST", "NEUTRAL", "Axes", "axes_of_arms", "starts_that_change"]
+__all__ = ["HIGHEST", "INDEXED", "LOWEST", "NEUTRAL", "Axes", "axes_of_arms"]
 
 #: Axes of arms of each operand or result.
 AxesOfEach = tuple[tuple[int, ...], ...]
@@ -22,7 +22,7 @@ class Axes(NamedTuple):
 
     reads: AxesOfEach  # of each operand
     makes: AxesOfEach  # of each result
-    starts: tuple[tuple[int, ...], ...] = ()  # of a slice from another place on, for each other number of arms
+    starts: tuple[tuple[int, tuple[int, ...]], ...] = ()  # of a slice: axes, and its start for each number of arms
 
 
 #: Operations on each element, which need nothing.
@@ -70,32 +70,33 @@ def axes_of_arms(operation: Operation, padding: Padding) -> Axes:
         padding.axes_of(atom, [other.outvars[i] for other in others]) for i, atom in enumerate(equation.outvars)
     )
     programs = _PROGRAMS.get(name, ())
-    moved = starts_that_change(operation, padding)
+    starts = _starts_that_change(operation, padding)
     for key, value in equation.params.items():
-        if moved and key in ("start_indices", "limit_indices"):
+        if starts and key in ("start_indices", "limit_indices"):
             continue
         if key not in programs and not _is_same(key, value, [other.params[key] for other in others], padding):
             raise UnpaddableError(f"{name} changes with the number of arms")
-    if moved and (equation.params["strides"] is not None or set(moved) & set(makes[0])):
+    if starts and (equation.params["strides"] is not None or any(axis in makes[0] for axis, _ in starts)):
         raise UnpaddableError(f"{name} changes with the number of arms")
     if (any(reads) or any(makes)) and not _is_followed(operation, reads, makes, padding):
         raise UnpaddableError(f"nothing leaves out of {name} the arms that do not exist")
     if any(value.fixed for value in operation.values):
         _check_numbers(operation)
-    return Axes(reads, makes, tuple(other.params["start_indices"] for other in others) if moved else ())
+    return Axes(reads, makes, starts)
 
 
-def starts_that_change(operation: Operation, padding: Padding) -> list[int]:
-    """Return the axes along which a slice has as many entries for any number of arms, from another place on."""
+def _starts_that_change(operation: Operation, padding: Padding) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Return the axes along which a slice has as many entries for any number of arms, and where it then starts."""
     if operation.name != "slice":
-        return []
+        return ()
     both = [(one.params["start_indices"], one.params["limit_indices"]) for one in (operation.equation, *padding.wider)]
     found = []
     for axis in range(len(operation.shape)):
-        starts, sizes = {first[axis] for first, _ in both}, {last[axis] - first[axis] for first, last in both}
-        if len(starts) > 1 and len(sizes) == 1:
-            found.append(axis)
-    return found
+        starts = tuple(first[axis] for first, _ in both)
+        sizes = {last[axis] - first[axis] for first, last in both}
+        if len(set(starts)) > 1 and len(sizes) == 1:
+            found.append((axis, starts))
+    return tuple(found)
 
 
 def _is_same(key: str, value: Any, others: Sequence[object], padding: Padding) -> bool:

@@ -60,6 +60,11 @@ class Node:
     fixed: bool = False
 
     @property
+    def is_reduced(self) -> bool:
+        """Whether it is a number that a loop over arms finds."""
+        return self.kind in ("reduction", "place")
+
+    @property
     def in_memory(self) -> bool:
         """Whether it is an array whose entries are in memory from the beginning of the scope, or of the loop, on."""
         return self.kind in ("input", "table", "result") and self.arms > 0

@@ -20,15 +20,13 @@ def reused(
         stored: arrays that are stored.
         ends: what of the state changes, and what it is after the step.
     """
-    place = {
-        node: (level[node], node.arms > 0 or node.kind in ("reduction", "place"), i) for i, node in enumerate(order)
-    }
+    place = {node: (level[node], node.arms > 0 or node.is_reduced, i) for i, node in enumerate(order)}
     leaves: dict[Node, frozenset[Node]] = {}  # the arrays in memory that are read where a node is computed
     last: dict[Node, tuple[int, bool, int]] = {}
     for node in order:
         read = _read(node.operands, leaves, stored)
         leaves[node] = read if node.arms else frozenset()
-        if node.kind in ("entry", "reduction", "place", "loop") or node in stored:
+        if node.kind in ("entry", "loop") or node.is_reduced or node in stored:
             for x in read:
                 last[x] = max(last.get(x, place[node]), place[node])
     changed, news = {old for old, _ in ends}, [new for _, new in ends]

@@ -100,7 +100,7 @@ def _levels(order: list[Node]) -> dict[Node, int]:
         from_memory = node.operands[:1] if node.kind == "entry" else node.name.read if node.kind == "loop" else ()
         after = 0
         for x in node.operands:
-            late = x.kind in ("reduction", "place", *_IN_TURN) or (x in from_memory and x.arms and not x.in_memory)
+            late = x.is_reduced or x.kind in _IN_TURN or (x in from_memory and x.arms and not x.in_memory)
             beside = node.kind == "place" and x.kind == "reduction"  # which finds it
             after = max(after, level.get(x, -1) + (late and not beside))
         level[node] = after

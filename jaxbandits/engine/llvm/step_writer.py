@@ -64,7 +64,7 @@ class StepWriter(Writer):
             elif node.kind == "entry":
                 self.names[node] = self.entry(node)
         stored = [node for node in here if node in passes.stored]
-        sums = [node for node in here if node.kind in ("reduction", "place")]
+        sums = [node for node in here if node.is_reduced]
         plain = [node for node in stored if node.kind == "operation"]
         for arms in sorted({node.arms for node in plain} | {node.operands[0].arms for node in sums}):
             of_these = [node for node in sums if node.operands[0].arms == arms]
