@@ -170,7 +170,7 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     """Return numbers of any shape as float64; nan and infinities pass too.
 
     Raises:
-        UsageError: texts, rows of different lengths, masked values, or what is no number.
+        UsageError: texts, rows of different lengths, masked values, a single bool, or what is no number.
     """
     if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(values)):
         raise UsageError(
@@ -183,6 +183,8 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     try:
         given = np.asarray(values)
         if given.dtype.kind in "SU" or (given.dtype == object and any(isinstance(x, str | bytes) for x in given.flat)):
+            raise TypeError
+        if given.dtype == bool and given.ndim == 0:
             raise TypeError
         return np.asarray(given, np.float64)
     except (TypeError, ValueError):

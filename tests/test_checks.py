@@ -149,6 +149,21 @@ def test_data_may_say_whether_something_happened():
     np.testing.assert_array_equal(checks.each("x", [True, False], checks.UNIT), [1.0, 0.0])
 
 
+@pytest.mark.parametrize("value", [True, np.True_, np.array(False)])
+def test_a_bool_alone_is_no_number(value):
+    with pytest.raises(UsageError, match=r"^x must be numbers, got "):
+        checks.each("x", value, checks.POSITIVE)
+    with pytest.raises(UsageError, match=r"^costs must be numbers, got "):
+        jaxbandits.problems.with_costs(jaxbandits.abm(4), value)
+
+
+def test_an_instance_of_a_paper_has_one_name():
+    assert jaxbandits.abm(4.0).name == "abm:4"
+    assert jaxbandits.gabillon(2.0).name == "gabillon:2"
+    with pytest.raises(UsageError, match=r"^abm: number must be a whole number, got True$"):
+        jaxbandits.abm(True)
+
+
 def test_what_is_long_is_shown_in_one_short_line():
     with pytest.raises(UsageError) as error:
         checks.number("x", np.zeros((40, 40)))

@@ -25,9 +25,11 @@ def refusing_arguments(cls: type) -> Callable[..., None]:
     def init(self: "DataclassInstance", *args: object, **kwargs: object) -> None:
         try:
             make(self, *args, **kwargs)
-        except TypeError:
-            _check(type(self), args, kwargs)
-            raise
+            return
+        except TypeError as error:
+            of_python = error
+        _check(type(self), args, kwargs)  # outside, so that Python does not print its own error first
+        raise of_python
 
     return init
 

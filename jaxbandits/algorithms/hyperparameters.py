@@ -227,6 +227,15 @@ class Hyperparameters:
         del means, variances, b, delta, epsilon, m
         return None
 
+    def theorem_of_moments(self, problem: Problem) -> Theorem | None:
+        """Return the theorem for arms with a bounded moment, where `theorem` says nothing; None without one.
+
+        Args:
+            problem: a problem with given, independent arms, from which the algorithm has taken what it needs.
+        """
+        del problem
+        return None
+
     def rate(self, problem: Problem) -> Theorem | None:
         """Return a bound, or a rate without its constant, for figures; None without one.
 

@@ -12,13 +12,15 @@ from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Theorem
 from jaxbandits.problems.base import Problem
 
-__all__ = ["guarantee", "holds_without_replacement", "number", "value"]
+__all__ = ["holds_without_replacement", "number", "theorem_on", "value"]
 
 #: Rules whose proof, with their default settings, is a union over numbers of pulls of Hoeffding's or Chernoff's bound.
 #: These bounds hold for sums without replacement (Hoeffding 1963, Theorem 4).
 _BY_UNION = ("lucb", "ugape-c", "successive-elimination", "hoeffding-race", "kl-race", "union-bound")
 #: Fields on which the proof does not depend.
 _FREE = ("epsilon", "delta", "m", "b", "growth")
+#: A range that a rule takes from the problem may differ from it by rounding.
+_ROUNDING = 1e-5
 
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
@@ -31,13 +33,29 @@ def value(theorem: Theorem | None) -> float | None:
     return None if theorem is None else float(number(theorem.formula, *theorem.arguments))
 
 
-def guarantee(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float, m: int) -> tuple[float | None, str]:
-    """Return the bound of a theorem for this algorithm on this problem, and its source; None without one."""
-    if problem.bandits > 1 or not problem.sub_gaussian:
-        return None, ""
-    means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
-    found = algorithm.theorem(means, variances, b, delta=delta, epsilon=epsilon, m=m)
-    return value(found), "" if found is None else found.source
+def theorem_on(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float, m: int) -> Theorem | None:
+    """Return what is proved of an algorithm on a problem; None without a theorem.
+
+    Args:
+        problem: the problem.
+        algorithm: a suitable algorithm, with hyperparameters of its own or those that it takes from the problem.
+        delta: the allowed probability of error.
+        epsilon: the tolerance.
+        m: the number of arms returned.
+    """
+    if problem.bandits > 1 or problem.drawn or problem.finite or problem.common_random_numbers:
+        return None
+    algorithm = algorithm.resolved(problem)
+    found = None
+    if problem.sub_gaussian:
+        b = float(problem.reward_range)
+        own = algorithm.given("b") or b
+        # None holds where the rule takes the rewards for smaller than they are, or Bernstein's for unbounded ones.
+        if own < b * (1 - _ROUNDING) or (algorithm.given("variance") and not problem.in_interval):
+            return None
+        means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
+        found = algorithm.theorem(means, variances, float(own), delta=delta, epsilon=epsilon, m=m)
+    return algorithm.theorem_of_moments(problem) if found is None else found
 
 
 def holds_without_replacement(algorithm: Rule) -> bool:

@@ -16,7 +16,7 @@ from jaxbandits.comparison.candidates import find_candidates
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.compile_ahead import compiling
 from jaxbandits.comparison.equal_reading import read_equally
-from jaxbandits.comparison.guarantees import guarantee, value
+from jaxbandits.comparison.guarantees import theorem_on, value
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.row_limits import FEWEST_SLOW, RowLimits, relative_cost
@@ -182,10 +182,11 @@ class _Runner:
             algorithm, asked.problem, seeds, root_seed=self._root_seed, max_pulls=limit, on_progress=report, store=store
         )
         delta, finite = 0.5 if asked.delta is None else asked.delta, asked.problem.finite
-        bound, theorem = guarantee(asked.problem, algorithm, delta=delta, epsilon=asked.epsilon, m=asked.m)
+        theorem = theorem_on(asked.problem, algorithm, delta=delta, epsilon=asked.epsilon, m=asked.m)
         return Row(
             label=label, algorithm=algorithm, pulls=dataset["evaluations" if finite else "pulls"].to_numpy(),
             wrong=~asked.question.right(asked.problem, dataset["recommended"]),
             stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
-            limit=limit, bound=bound, theorem=theorem, cells=int(asked.problem.all_cells) if finite else None,
+            limit=limit, bound=value(theorem), theorem="" if theorem is None else theorem.source,
+            cells=int(asked.problem.all_cells) if finite else None,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from jaxbandits import theory
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.algorithms.traits import Theorem, tolerance_of
-from jaxbandits.comparison.guarantees import number
+from jaxbandits.comparison.guarantees import number, theorem_on
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError, unknown_name
@@ -61,15 +61,9 @@ def _lower_bound(cell: Cell) -> Theorem | None:
 
 
 def _theorem(cell: Cell) -> Theorem | None:
-    problem = cell.problem
-    if problem.bandits > 1 or not problem.sub_gaussian:
-        return None
-    if values_of(cell.algorithm).get("variance") and not problem.in_interval:
-        return None  # Bernstein's bound is for rewards in [0, b]
-    means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
-    return cell.algorithm.theorem(
-        means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),
-        epsilon=tolerance_of(cell.algorithm), m=int(_number(cell, "m", 1)),
+    return theorem_on(
+        cell.problem, cell.algorithm, delta=_number(cell, "delta", 0.05), epsilon=tolerance_of(cell.algorithm),
+        m=int(_number(cell, "m", 1)),
     )  # fmt: skip
 
 

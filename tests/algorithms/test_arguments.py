@@ -31,6 +31,7 @@ def test_arguments_that_do_not_fit_are_one_line(args, kwargs, match):
     with pytest.raises(jb.UsageError, match=match) as error:
         jb.UGapEc(*args, **kwargs)
     assert "\n" not in str(error.value)
+    assert error.value.__context__ is None  # Python's own words do not stand above it
 
 
 @pytest.mark.parametrize("name", REGISTRY)

@@ -5,6 +5,8 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import theory
+from jaxbandits.algorithms.traits import tolerance_of
+from jaxbandits.comparison.guarantees import theorem_on, value
 
 EPSILON, ARMS = [0.1, 0.2, 0.4], [3, 5]
 
@@ -96,3 +98,118 @@ def test_there_is_no_theorem_of_arms_that_share_their_rows():
     ds = jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), jb.empirical(VALUES, joint=True), 2)
     with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on empirical"):
         jb.with_theory(ds, "theorem")
+
+
+MEANS = np.array([0.85, 0.55, 0.4, 0.15])
+COINS = jb.bernoulli(MEANS)
+GAPS = np.array([0.3, 0.3, 0.45, 0.7])
+
+
+def theorem(rule, problem=COINS):
+    """What is proved of a rule on a problem, and its source; None without a theorem."""
+    values = vars(rule)
+    found = theorem_on(
+        problem, rule, delta=values.get("delta", 0.5), epsilon=tolerance_of(rule), m=int(values.get("m", 1))
+    )
+    return None if found is None else (value(found), found.source)
+
+
+@pytest.mark.parametrize(
+    ("a", "expected"), [(1.5, 2 * 4 * 2500 * np.exp(-3)), (7.0, 2 * 4 * 2500 * np.exp(-14)), (60, 1)]
+)
+def test_the_theorem_of_ugape_b_is_that_of_its_own_parameter(a, expected):
+    largest = (2500 - 4) / (4 * np.sum(np.maximum((GAPS + 0.05) / 2, 0.05) ** -2.0))
+    assert 7 < largest < 60
+    assert theorem(jb.UGapEb(budget=2500, epsilon=0.05, a=a))[0] == pytest.approx(min(1, expected), rel=1e-4)
+    found = theorem(jb.UGapEb(budget=2500, epsilon=0.05))[0]
+    assert found == pytest.approx(2 * 4 * 2500 * np.exp(-2 * largest), rel=1e-3)
+
+
+def test_the_theorem_of_ucb_e_is_that_of_its_own_parameter():
+    n, h1 = 9000, np.sum(GAPS**-2.0)
+    largest = 25 / 36 * (n - 4) / h1
+    bound = lambda a: 2 * n * 4 * np.exp(-2 * a / 25)  # noqa: E731
+    assert 170 < largest < 500
+    assert theorem(jb.UCBE(budget=n, a=170.0))[0] == pytest.approx(bound(170), rel=1e-4)
+    assert theorem(jb.UCBE(budget=n, eta=0.6))[0] == pytest.approx(bound(0.6 * n / h1), rel=1e-3)
+    assert theorem(jb.UCBE(budget=n, a=500.0))[0] == 1
+    assert theorem(jb.UCBE(budget=n, adaptive=True)) is None
+
+
+def test_the_theorem_with_empirical_variances_is_another():
+    bound = theory.ugape_b_variance_error_bound(MEANS, MEANS * (1 - MEANS), 9000, 0.05)
+    assert 0 < bound < 1
+    assert theorem(jb.UGapEb(budget=9000, epsilon=0.05, variance=True))[0] == pytest.approx(float(bound), rel=1e-3)
+
+
+@pytest.mark.parametrize("rule", [jb.UGapEc, jb.LUCB, jb.HoeffdingRace, jb.KLLUCB, jb.BernsteinRace])
+def test_a_wider_range_of_the_rule_takes_longer_and_a_smaller_one_has_no_theorem(rule):
+    of_problem, wider = (theorem(rule(epsilon=0.2, delta=0.1, b=b))[0] for b in (None, 2.0))
+    twice = theorem(rule(epsilon=0.4, delta=0.1), jb.categorical([0, 2], np.stack([1 - MEANS, MEANS], axis=1)))[0]
+    if rule in (jb.UGapEc, jb.LUCB, jb.HoeffdingRace):  # they know nothing of rewards but their range
+        half = theorem(rule(epsilon=0.1, delta=0.1), jb.bernoulli(MEANS / 2))[0]
+        assert wider == pytest.approx(half, rel=1e-4)
+    assert wider > 2.5 * of_problem
+    assert of_problem == pytest.approx(twice, rel=1e-4)
+    assert theorem(rule(epsilon=0.2, delta=0.1, b=0.6)) is None
+
+
+def test_there_is_no_theorem_of_another_exploration_parameter():
+    ds = jb.sweep(jb.UGapEc(epsilon=0.2, delta=0.1, c=0.1), COINS, 2)
+    with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on bernoulli"):
+        jb.with_theory(ds, "theorem")
+
+
+def test_rewards_that_begin_above_0():
+    """KL-LUCB takes them for rewards in [0, 3], as its theorem must."""
+    problem = jb.categorical([2, 3], [[0.2, 0.8], [0.6, 0.4]])
+    bound = theory.kl_lucb_pulls_bound(np.array([2.8, 2.4]) / 3, 0.1 / 3, 0.1)
+    assert theorem(jb.KLLUCB(epsilon=0.1, delta=0.1), problem)[0] == pytest.approx(float(bound), rel=1e-4)
+
+
+HALF = 0.5 + 1 / 2 + 1 / 3 + 1 / 4  # logbar(4)
+
+
+def test_elimination_with_a_budget():
+    gaps, n = np.sort(GAPS), 400
+    h2 = max(i * gaps[i - 1] ** -2.0 for i in range(2, 5))
+    bound, source = theorem(jb.SuccessiveRejects(budget=n))
+    assert bound == pytest.approx(6 * np.exp(-(n - 4) / (HALF * h2)), rel=1e-4)
+    assert source == "Audibert et al. 2010, Theorem 2"
+    assert theorem(jb.SuccessiveRejects(budget=2 * n), jb.gaussian(MEANS, 1.0))[0] == pytest.approx(
+        min(1, 6 * np.exp(-(2 * n - 4) / (HALF * 4 * h2))), rel=1e-4
+    )
+    of_two = np.sort([0.45, 0.15, 0.15, 0.4])  # of the means with m = 2
+    hardness = max(i * of_two[i - 1] ** -2.0 for i in range(1, 5))
+    bound, source = theorem(jb.SAR(budget=20_000, m=2))
+    assert bound == pytest.approx(2 * 16 * np.exp(-(20_000 - 4) / (8 * HALF * hardness)), rel=1e-3)
+    assert source == "Bubeck et al. 2013, Theorem 1"
+
+
+@pytest.mark.parametrize("harmonic", ["half", "full"])
+def test_successive_rejects_on_heavy_tails(harmonic):
+    problem, n = jb.s1(), 4_000_000
+    means, b = np.sort(np.asarray(problem.mean, np.float64))[::-1], problem.moments(2, central=False).max()
+    c, k = problem.moments(2, central=True).max(), len(means)
+    gaps, kbar = np.r_[means[0] - means[1], means[0] - means[1:]], sum(1 / i for i in range(1, k + 1))
+    h2 = max((i + 1) * gap**-2 for i, gap in enumerate(gaps))
+    bound, source = theorem(jb.SuccessiveRejects(budget=n, harmonic=harmonic), problem)
+    assert bound == pytest.approx(min(1, 8 * c * k * (k - 1) * h2 * kbar / (n - k)), rel=1e-3)
+    assert source == "Yu et al. 2018, Theorem 2"
+    rate = gaps[0] ** 2 / (4 * 4 * 3 * b * 4)  # (p-1) gap^2 / (4 2^p 3 B p^p)
+    cut = jb.SuccessiveRejects(budget=n, harmonic=harmonic, estimator="tea")
+    assert theorem(cut, problem)[0] == pytest.approx(2 * k * (k - 1) * np.exp(-(n - k) * rate / (kbar * k)), rel=1e-2)
+    for other in ({"threshold": 10.0}, {"moment_b": 0.5 * b}, {"estimator": "mom"}):
+        rule = jb.SuccessiveRejects(**{"budget": n, "harmonic": harmonic, "estimator": "tea", **other})
+        assert theorem(rule, problem) is None
+
+
+def test_pulls_that_are_known_or_bounded():
+    ds = jb.sweep(jb.MedianElimination(epsilon=0.3, delta=0.2), COINS, 20)
+    assert (ds["pulls"] == theorem(jb.MedianElimination(epsilon=0.3, delta=0.2))[0]).all()
+    rule = jb.AdaptiveTopK(k=2, epsilon=0.1, delta=0.1)
+    bound, source = theorem(rule)
+    assert source == "Chen et al. 2017, Theorem 4"
+    assert int(jb.sweep(rule, COINS, 200)["pulls"].max()) <= bound
+    for other in (jb.AdaptiveTopK(k=2, epsilon=0.1, delta=0.1, scale=0.5), jb.AdaptiveTopK(k=2, budget=500)):
+        assert theorem(other) is None

@@ -75,9 +75,13 @@ class UCBE(GapBased):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return Theorem 1, with the true complexity."""
+        """Return Theorem 1 for this a."""
         del variances, delta, epsilon, m
-        return Theorem(theory.ucb_e_error_bound, (means / b, self.budget), "UCB-E, Theorem 1")
+        return (
+            None
+            if self.adaptive
+            else Theorem(theory.ucb_e_error_bound, (means / b, self.budget, self.a), "UCB-E, Theorem 1")
+        )
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Check also that there is only one best arm.

@@ -83,11 +83,14 @@ class UGapEb(GapBased):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return Theorem 1, with the true complexity."""
-        del variances, delta
+        """Return Theorem 1 for this a; with empirical variances, a bound derived in the same way."""
+        del delta
         if self.adaptive or self.last:
             return None
-        return Theorem(theory.ugape_b_error_bound, (means, self.budget, epsilon, m, b), "UGapE, Theorem 1")
+        if self.variance:
+            arguments = (means, variances, self.budget, epsilon, m, b, self.a)
+            return Theorem(theory.ugape_b_variance_error_bound, arguments, "derived, empirical Bernstein")
+        return Theorem(theory.ugape_b_error_bound, (means, self.budget, epsilon, m, b, self.a), "UGapE, Theorem 1")
 
     def init(self, arms: Arms, key: jax.Array) -> _Best:
         """Return the first J(t)."""

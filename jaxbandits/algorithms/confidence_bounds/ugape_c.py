@@ -118,8 +118,8 @@ class UGapEc(Rule):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return Theorem 2; with empirical variances, a bound derived in the same way; None by betting."""
-        if self.radius != "hoeffding":
+        """Return Theorem 2; with empirical variances, a bound derived in the same way; None by betting or another c."""
+        if self.radius != "hoeffding" or self.c != 0.5:
             return None
         if self.variance:
             arguments = (means, variances, epsilon, delta, m, b)

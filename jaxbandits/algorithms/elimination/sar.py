@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
-from jaxbandits.algorithms.traits import Traits
+from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.errors import UsageError
 
@@ -69,6 +71,13 @@ class SAR(Rule):
         super().check(arms_per_bandit, bandits)
         if bandits > 1 and self.m != 1:
             raise UsageError(f"SAR returns one arm of each bandit where there are several, got m={self.m:g}")
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Return Theorem 1."""
+        del variances, delta, epsilon
+        return Theorem(theory.sar_error_bound, (means / b, self.budget, m), "Bubeck et al. 2013, Theorem 1")
 
     def init(self, arms: SurvivingArms, key: jax.Array) -> _State:
         """Return the state before the first pull."""

@@ -11,12 +11,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.elimination.moments_of_rewards import raw_moment
+from jaxbandits import theory
+from jaxbandits.algorithms.elimination.moments_of_rewards import central_moment, raw_moment
 from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
-from jaxbandits.algorithms.traits import Traits
+from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
@@ -71,23 +72,49 @@ class SuccessiveRejects(Rule):
         """Fill in the threshold that the estimator needs, from the problem."""
         if self.estimator != "tea" or self.threshold is not None:
             return self
+        return dataclasses.replace(self, threshold=_threshold(*self._moment_and_gap(problem)))
+
+    def _moment_and_gap(self, problem: Problem) -> tuple[float, float, float]:
+        """Return p, B and the gap, as given or of the problem."""
         p = min(float(self.p), 2.0)
         if self.moment_b is None:
             moment = raw_moment(problem, p, type(self).__name__)
         else:  # of the given order; Jensen
             moment = float(self.moment_b) ** (p / float(self.p))
-        if self.gap is None:
-            best = np.sort(np.asarray(problem.mean, np.float64))[::-1]
-            gap = float(best[0] - best[1])
-            if gap <= 0:
-                raise UsageError(
-                    "SuccessiveRejects: two arms share the largest mean, so there is no gap to take: give gap"
-                )
-        else:
-            gap = float(self.gap)
-        # b = (3 B p / gap)^(1/(p-1)); beyond 10^30 nothing is cut.
-        exponent = np.log(3 * moment * p / gap) / (p - 1)
-        return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
+        if self.gap is not None:
+            return p, moment, float(self.gap)
+        best = np.sort(np.asarray(problem.mean, np.float64))[::-1]
+        gap = float(best[0] - best[1])
+        if gap <= 0:
+            raise UsageError("SuccessiveRejects: two arms share the largest mean, so there is no gap to take: give gap")
+        return p, moment, gap
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Return Theorem 2 of Audibert et al., for empirical means and their phases."""
+        del variances, delta, epsilon
+        if (self.estimator, self.harmonic, m) != ("ea", "half", 1):
+            return None
+        return Theorem(
+            theory.successive_rejects_error_bound, (means / b, self.budget), "Audibert et al. 2010, Theorem 2"
+        )
+
+    def theorem_of_moments(self, problem: Problem) -> Theorem | None:
+        """Return Theorem 2 of Yu et al.; it holds for phases of `half`, too, which are longer than those of `full`."""
+        means, source = np.asarray(problem.mean), "Yu et al. 2018, Theorem 2"
+        try:
+            if self.estimator == "ea":
+                c = central_moment(problem, 2, type(self).__name__)
+                return Theorem(theory.sr_ea_error_bound, (means, self.budget, 2.0, c), source)
+            p, moment, gap = self._moment_and_gap(problem)
+            least = raw_moment(problem, p, type(self).__name__)
+        except UsageError:  # a moment that is infinite or not known, or no gap
+            return None
+        promised = self.estimator == "tea" and np.isclose(self.threshold, _threshold(p, moment, gap), rtol=1e-5)
+        if not promised or moment < least * (1 - 1e-5):
+            return None
+        return Theorem(theory.sr_tea_error_bound, (means, self.budget, p, moment, gap), source)
 
     def init(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
         """Return ceil((T - K) / Kbar), from which n_k follows."""
@@ -114,3 +141,8 @@ class SuccessiveRejects(Rule):
         if self.threshold is None:
             raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
         return TruncatedMean(jnp.log(self.threshold), jnp.float32(0))
+
+
+def _threshold(p: float, moment: float, gap: float) -> float:
+    """Return b = (3 B p / gap)^(1/(p-1)) (Yu et al. 2018, section 4); beyond 10^30 nothing is cut."""
+    return float(np.exp(min(np.log(3 * moment * p / gap) / (p - 1), np.log(1e30))))

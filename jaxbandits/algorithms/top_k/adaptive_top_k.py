@@ -5,11 +5,13 @@ Chen, Chen, Zhang, Zhou (2017), "Adaptive multiple-arm identification", ICML; Al
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.top_k.top_k_rounds import Rounds, around, as_pulls, first_round, with_best
-from jaxbandits.algorithms.traits import Traits
+from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.arrays.probabilities import log_of
 
 __all__ = ["AdaptiveTopK"]
@@ -66,6 +68,16 @@ class AdaptiveTopK(Rule):
 
     initial_pulls = 0
     shuffle_arms = False
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Return Theorem 4, for fixed confidence and the printed rounds, on rewards of a range of at most 1."""
+        del variances, m
+        if self.budget is not None or self.schedule != "paper" or self.scale != 1 or self.reuse or b > 1:
+            return None
+        arguments = (means, epsilon, delta, self.k)
+        return Theorem(theory.adaptive_top_k_pulls_bound, arguments, "Chen et al. 2017, Theorem 4")
 
     def init(self, arms: Arms, key: jax.Array) -> Rounds:
         """Return the state before the first pull."""

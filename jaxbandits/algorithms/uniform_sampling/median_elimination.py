@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
-from jaxbandits.algorithms.traits import Traits
+from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count, first_seed, one_of, tie_numbers
 from jaxbandits.arrays.probabilities import log_of
 
@@ -81,6 +83,14 @@ class MedianElimination(Rule):
     initial_pulls = 0
     fresh_only = True
     shuffle_arms = False
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Return its number of pulls, which depends on no reward."""
+        del variances, m
+        arguments = (len(means), epsilon, delta, b)
+        return Theorem(theory.median_elimination_pulls, arguments, "Even-Dar et al. 2006, Algorithm 3")
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return the state before the first pull."""

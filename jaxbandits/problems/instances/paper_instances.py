@@ -29,6 +29,7 @@ def abm(number: int) -> Bernoulli:
         >>> print(jb.abm(4).mean)
         [0.5  0.42 0.4  0.4  0.35 0.35]
     """
+    number = checks.whole("abm: number", number)
     others = {
         1: [0.4] * 19,
         2: [0.42] * 5 + [0.38] * 14,
@@ -58,6 +59,7 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
         >>> jb.gabillon(1).bandits
         2
     """
+    number = checks.whole("gabillon: number", number)
     name = f"gabillon:{number}"
     if number == 1:
         return bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
