@@ -32,9 +32,11 @@ def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
 
 
 def _h_epsilon(cell: Cell) -> Theorem | None:
-    arguments = (np.asarray(cell.problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1))
-    if cell.problem.bandits > 1 or cell.problem.drawn or cell.algorithm.traits.criterion in SET_CRITERIA:
+    problem = cell.problem
+    if problem.bandits > 1 or problem.drawn or cell.algorithm.traits.criterion in SET_CRITERIA or not problem.bounded:
         return None
+    b = float(problem.reward_range)
+    arguments = (np.asarray(problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1), b)
     return Theorem(theory.h_epsilon, arguments, "")
 
 
@@ -88,11 +90,11 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
 
     Args:
         ds: runs, their summary or their moments, with the specification that they carry.
-        names: `h_epsilon`, UGapE's complexity; `h_all_good`, that of all epsilon-good arms; `lower_bound`, on the
-            pulls with this delta, for the question that the algorithm answers (with m > 1 and epsilon > 0 for the
-            stronger criterion of `jaxbandits.theory.characteristic_time`). `theorem` is the proved bound of the
-            algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate of the
-            algorithm's own paper.
+        names: `h_epsilon`, UGapE's complexity for the range of the problem's rewards; `h_all_good`, that of all
+            epsilon-good arms; `lower_bound`, on the pulls with this delta, for the question that the algorithm answers
+            (with m > 1 and epsilon > 0 for the stronger criterion of `jaxbandits.theory.characteristic_time`).
+            `theorem` is the proved bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate`
+            is a bound or a rate of the algorithm's own paper.
         algorithm: as in `jaxbandits.repeat`.
         problem: as in `jaxbandits.repeat`.
 

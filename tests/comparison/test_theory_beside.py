@@ -94,6 +94,19 @@ def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
     assert float(ds["theorem"]) == pytest.approx(float(theory.ugape_c_pulls_bound(means, 1.0, 0.1, b=4.0)), rel=1e-5)
 
 
+def test_the_complexity_is_that_of_the_range():
+    """Eq. 6 of UGapE has b^2."""
+    plain = np.sum(np.maximum((np.array([0.5, 0.5, 1.0]) + 0.4) / 2, 0.4) ** -2.0)
+    normal = jb.gaussian([1.5, 1.0, 0.5], 3.0)
+    found = jb.with_theory(jb.sweep(jb.UGapEc(epsilon=0.4, delta=0.1), normal, 2, max_pulls=100), "h_epsilon")
+    assert float(found["h_epsilon"]) == pytest.approx(6**2 * plain, rel=1e-4)
+    lil = jb.LilUCB(delta=0.1)
+    assert value(lil.rate(normal)) == pytest.approx(value(lil.rate(jb.gaussian([0.25, 1 / 6, 1 / 12], 0.5))), rel=1e-4)
+    ds = jb.sweep(jb.Uniform(budget=30), jb.s1(), 2)
+    with pytest.raises(jb.UsageError, match="there is no h_epsilon of Uniform on s1"):
+        jb.with_theory(ds, "h_epsilon")
+
+
 def test_there_is_no_theorem_of_arms_that_share_their_rows():
     ds = jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), jb.empirical(VALUES, joint=True), 2)
     with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on empirical"):

@@ -66,7 +66,8 @@ class LilUCB(Rule):
         """Return the rate of the pulls (Theorem 2)."""
         if self.heuristic or problem.bandits > 1:
             return None
-        arguments = (np.asarray(problem.mean), self.delta)
+        b = float(problem.reward_range) if self.b is None else self.b
+        arguments = (np.asarray(problem.mean) / b, self.delta)
         return Theorem(theory.lil_ucb_pulls_rate, arguments, "Jamieson et al. 2014, Theorem 2, a rate")
 
     def init(self, arms: Arms, key: jax.Array) -> jax.Array:
