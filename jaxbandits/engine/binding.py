@@ -86,7 +86,10 @@ def likely_pulls(algorithm: Rule, usual: float) -> float:
 
 def may_be_padded(algorithm: Rule, problem: Problem, count: int, numbers: tuple[int, ...]) -> bool:
     """Return whether a program may be padded to `count` arms; this traces the algorithm, also for these numbers."""
-    return why_unpaddable(as_stacked(algorithm), problem.padded(count), numbers) is None
+    try:
+        return why_unpaddable(as_stacked(algorithm), problem.padded(count), numbers) is None
+    except Exception:  # what is wrong with no more arms than there are, the check before the runs says
+        return False
 
 
 def why_not_anytime(algorithm: Rule) -> str:

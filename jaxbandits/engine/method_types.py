@@ -21,13 +21,11 @@ def check_same_state(what: str, first: object, begun: dict[str, str], after: obj
         UsageError: it has others.
     """
     if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
-        raise UsageError(
-            f"{what} must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
-            f"{type(after).__name__} of {', '.join(stepped)}"
-        )
+        one, other = _built(first, begun), _built(after, stepped)
+        raise UsageError(f"{what} must return a state built as that of init, {one}, got {other}")
     for path, was in begun.items():
         if stepped[path] != was:
-            raise UsageError(f"{what}: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
+            raise UsageError(f"{what}: {_leaf(path)} must stay {was} as in init, got {stepped[path]}")
 
 
 def check_result(what: str, found: object, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
@@ -50,16 +48,24 @@ def types(what: str, state: object) -> dict[str, str]:
     leaves = jax.tree_util.tree_leaves_with_path(state)
     for path, leaf in leaves:
         if not is_array(leaf):
-            place = f"the state's `{_place(path)}`" if path else "the state"
             raise UsageError(
-                f"{what}: {place} must be an array or a pytree (a NamedTuple, a dataclass with @jb.pytree), got "
-                f"{type(leaf).__name__}"
+                f"{what}: {_leaf(_place(path))} must be an array or a pytree (a NamedTuple, a dataclass with "
+                f"@jb.pytree), got {type(leaf).__name__}"
             )
     return {_place(path): type_of(leaf) for path, leaf in leaves}
 
 
 def _place(path: KeyPath[object]) -> str:
     return jax.tree_util.keystr(path).lstrip(".")
+
+
+def _leaf(place: str) -> str:
+    return f"the state's `{place}`" if place else "the state"
+
+
+def _built(state: object, leaves: dict[str, str]) -> str:
+    """Return how a state is built, in words, from the types of its leaves by their places."""
+    return leaves[""] if "" in leaves else f"{type(state).__name__} of {', '.join(leaves)}"
 
 
 def type_of(leaf: ArrayLike | jax.ShapeDtypeStruct) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class Told(NamedTuple):
 
     def ask(self, method: Callable[..., object], *more: object) -> Any:
         """Call a method of the rule, with its own state first where it has one, and the arms."""
-        own = () if self.own is None else (self.own,)
+        own = (self.own,) if self.rule.has_state else ()
         return method(*own, self.arms, *more)
 
 
@@ -170,10 +171,10 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
         return jax.tree.leaves(jax.eval_shape(init, rule, jax.tree.map(longer, one[1]), *one[2:]))
 
     try:
-        pairs = zip(made(0), made(1), strict=True)
-    except Exception:  # a rule that works for this number of arms only: its state is shown unchanged
+        pairs = [list(zip(x.shape, y.shape, strict=True)) for x, y in zip(made(0), made(1), strict=True)]
+    except Exception:  # a rule that works, or has a state so built, for this number of arms only: it is shown unchanged
         return [()] * len(jax.tree.leaves(state.own))
-    return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
+    return [tuple(i for i, (a, b) in enumerate(sizes) if b - a in (1, state.bandits)) for sizes in pairs]
 
 
 @functools.lru_cache(maxsize=256)
@@ -229,7 +230,8 @@ def _arguments(
 def _with_runs(leaf: ArrayLike, state: State) -> jax.Array:
     """Reshape values to one axis of runs: a single run has none, lanes in a kernel have two."""
     leaf, batch = jnp.asarray(leaf), state.time.ndim
-    return leaf if batch == 1 else leaf.reshape(*leaf.shape[: leaf.ndim - batch], -1)
+    within = leaf.ndim - batch
+    return leaf if batch == 1 else leaf.reshape(*leaf.shape[:within], math.prod(leaf.shape[within:]))
 
 
 def of_shape(leaf: jax.Array, state: State) -> jax.Array:

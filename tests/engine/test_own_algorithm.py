@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxbandits as jb
 
@@ -78,3 +79,73 @@ def test_it_is_stopped_at_max_pulls():
     rows = jb.simulate(Race(0.1), jb.bernoulli([0.5, 0.5, 0.5]), seeds=2, max_pulls=90)
     assert (rows["status"] == 1).all()
     assert (rows["pulls"] == 90).all()
+
+
+class Least:
+    """Pulls the arm with the fewest pulls, 20 in all."""
+
+    def init(self, arms, key):
+        return jnp.float32(0)
+
+    def update(self, state, arms, arm, reward):
+        return state
+
+    def select(self, state, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, state, arms):
+        return arms.time >= 20
+
+    def recommend(self, state, arms):
+        return jnp.argmax(arms.mean)
+
+
+def least(**methods):
+    """Make a rule of `Least` with other methods."""
+    return jb.algorithm(type("Rule", (Least,), {"__module__": __name__, **methods}))()
+
+
+#: Of 3 and of 5 arms: one program has room for 8.
+THREE_AND_FIVE = [PROBLEM, jb.bernoulli([0.2, 0.5, 0.9, 0.3, 0.1])]
+
+
+@pytest.mark.parametrize(
+    ("methods", "said"),
+    [
+        ({"done": lambda self, state, arms: arms.mean > 0}, r"Rule.done must be bool \(\), got bool \(3,\)"),
+        ({"recommend": lambda self, state, arms: "the best"}, "Rule.recommend, .* got str"),
+        ({"select": lambda self, state, arms, key: 0 if arms.mean[0] > 0 else 1}, "a Python if"),
+        ({"init": lambda self, arms, key: "none"}, "Rule.init: the state must be an array"),
+        ({"update": lambda *_: jnp.zeros(2)}, r"Rule.update: the state must stay float32 \(\) as in init"),
+        ({"update": lambda *_: (0, 0)}, r"a state built as that of init, float32 \(\), got tuple of \[0\], \[1\]"),
+    ],
+)
+def test_a_wrong_method_is_refused_in_one_line_in_a_grid_over_numbers_of_arms(methods, said):
+    with pytest.raises(jb.UsageError, match=said):
+        jb.sweep(least(**methods), THREE_AND_FIVE, seeds=2)
+
+
+def test_a_table_with_fewer_entries_than_one_program_has_room_for():
+    weights = np.arange(1.0, 7.0)
+    runs = jb.sweep(
+        least(select=lambda self, state, arms, key: jnp.argmin(arms.pulls * weights[: len(arms)])), THREE_AND_FIVE, 2
+    )
+    assert (runs.pulls == 20).all()
+
+
+@pytest.mark.parametrize(
+    ("of_arms", "wanted"),
+    [
+        (lambda n: [jnp.float32(i) for i in range(n)], [0, 1, 2]),  # a leaf for each arm
+        (lambda n: jnp.zeros((2,) * n), np.zeros((2, 2, 2))),  # an axis for each arm
+        (lambda n: jnp.arange(n * (n - 1) // 2), [0, 1, 2]),  # an entry for each pair, of which there are three
+        (lambda n: jnp.zeros((0, n)), np.zeros((0, 3))),
+        (lambda n: None, None),
+    ],
+)
+def test_states_of_any_form_are_shown_as_they_are(of_arms, wanted):
+    made = least(init=lambda self, arms, key: of_arms(len(arms)))
+    for seed in range(3):  # each has an order of the arms
+        own = jb.run(made, PROBLEM, jax.random.key(seed)).own
+        np.testing.assert_array_equal(np.asarray(own), np.asarray(wanted))
+    assert (jb.sweep(made, THREE_AND_FIVE, seeds=2).pulls == 20).all()
