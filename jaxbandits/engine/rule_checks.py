@@ -27,6 +27,9 @@ from jaxbandits.transform.programs_inside import differing
 
 __all__ = ["check_rule", "methods_of", "why_unpaddable"]
 
+#: A rule that takes ever more arms passes each number of them: up to this one it is traced for each.
+_MOST = 64
+
 
 def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
     """Return the methods of a rule, and what they take."""
@@ -91,7 +94,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
     _check_stops_by(rule, arms, key)
     if rule.grows:
         check_whole(f"{name}.arms_needed", called("arms_needed", *own, arms), ((),), "a number of arms")
-        if (why := why_unpaddable(rule, problem)) is not None:
+        if (why := why_unpaddable(rule, problem, tuple(range(2, min(count, _MOST + 1))))) is not None:
             raise UsageError(f"{name} takes ever more arms, so it must work on some of them, and cannot: {why}")
     if hasattr(rule, "done"):
         check_result(f"{name}.done", called("done", *own, arms), bool, ())

@@ -187,6 +187,18 @@ SMOOTHED = {
 }
 
 
+@pytest.mark.parametrize(("special", "arms", "followed"), [(10, 40, True), (10, 45, False), (12, 90, False)])
+def test_a_number_of_arms_for_which_a_rule_is_special_is_followed_or_refused(special, arms, followed):
+    """It takes another arm at each step, until their number is a multiple of one."""
+    methods = {"arms_needed": lambda self, arms: len(arms) + (0 if len(arms) % special == 0 else 1)}
+    made, problem = rule(**methods)(budget=100.0), jb.reservoir(beta=1.0, prices="unit", arms=arms)
+    if followed:
+        assert int(jb.run(made, problem, KEY).count) == special
+        return
+    with pytest.raises(jb.UsageError, match="must work on some of them, and cannot: a number changes"):
+        jb.run(made, problem, KEY)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
