@@ -115,11 +115,15 @@ def _from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> object:
     floating = jnp.issubdtype(expected.dtype, jnp.floating)
     values = [float(x) if floating else x for x in plain["values"]]
     array = np.asarray(values, expected.dtype).reshape(expected.shape)
+    if jnp.issubdtype(like.dtype, np.complexfloating):
+        return array.view(like.dtype)[..., 0]
     return jax.random.wrap_key_data(jnp.asarray(array), impl="threefry2x32") if like.dtype != expected.dtype else array
 
 
 def _words(leaf: jax.Array) -> jax.Array:
-    """Return the leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
+    """Return the leaf; of a key, which a randomised algorithm keeps, its words; of complex numbers, both parts."""
+    if jnp.issubdtype(leaf.dtype, np.complexfloating):
+        return jnp.stack([jnp.real(leaf), jnp.imag(leaf)], axis=-1)
     return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
 
 

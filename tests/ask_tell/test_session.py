@@ -444,3 +444,34 @@ def test_large_rewards_of_heavy_tails_are_taken():
     for _ in range(200):
         session.tell(session.ask(), float(random.pareto(1.2)) * 1e6)
     assert session.pulls.sum() == 200
+
+
+@jb.algorithm
+class Turning:
+    """Keeps a complex number of each arm, which a reward turns."""
+
+    budget: int = 12
+
+    def init(self, arms, key):
+        return jnp.full(len(arms), complex(1, -np.inf)).at[0].set(1 - 0.1j)
+
+    def update(self, state, arms, arm, reward):
+        return state.at[arm].multiply(jnp.exp(1j * reward))
+
+    def select(self, state, arms, key):
+        return jnp.argmin(arms.pulls + jnp.abs(state.real) / 100)
+
+    def done(self, state, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, state, arms):
+        return jnp.argmax(arms.mean)
+
+
+def test_a_state_of_complex_numbers_is_saved():
+    session = AskTell(Turning(), arms=ARMS)
+    while not session.done:
+        session.tell(session.ask(), 1.0)
+        text = session.to_json()
+        session = AskTell.from_json(text, algorithm=Turning())
+        assert session.to_json() == text
