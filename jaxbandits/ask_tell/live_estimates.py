@@ -82,7 +82,7 @@ class Estimates(SessionState):
         if not mask.any():
             return 0.0
         same = self._first_arms == self._arms == len(self._present)  # or else its proof is for other arms
-        least = 1 - (self._own_delta or 1.0) if self.done and same and self._algorithm.proved else 0.0
+        least = 1 - (self._own_delta or 1.0) if same and self._algorithm.proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
         others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]
 

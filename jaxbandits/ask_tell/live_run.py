@@ -21,7 +21,7 @@ from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
-from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order, look, resume
+from jaxbandits.ask_tell.snapshot import Moment, advance, begin, decided, first_order, look, resume
 from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RunState
@@ -89,8 +89,14 @@ class LiveRun:
 
     @property
     def done(self) -> bool:
-        """Return whether the rule has stopped."""
+        """Return whether no pull follows: the rule has stopped, or cannot go on."""
         return self.moment is not None and bool(self.moment.done)
+
+    @property
+    def decided(self) -> bool:
+        """Return whether the rule itself has stopped."""
+        moment = self.moment
+        return moment is not None and self.done and bool(decided(self.runs, moment.state, code=code_of(self.runs)))
 
     @property
     def waiting(self) -> int:

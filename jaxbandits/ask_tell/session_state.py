@@ -65,8 +65,8 @@ class SessionState:
                 by pulls and means alone.
 
         Raises:
-            UsageError: an algorithm or a number that cannot be used, an algorithm that needs the true means, or one
-                that cannot take prior rewards.
+            UsageError: an algorithm or a number that cannot be used, an algorithm that needs the true means, one that
+                cannot take prior rewards, or one that begins with more than 2^31 pulls.
         """
         known = accept(algorithm)
         for name in axes_of(known):
@@ -88,6 +88,9 @@ class SessionState:
             self._prior = prior_of(prior, self._first_arms, self._reward_range, self._bounded)
             self._told, self._run = self._prior.copy(), dataclasses.replace(self._run, known=self._prior)
         self._run = self._run.begun()
+        if self.done and not self._run.decided:
+            name = type(self._algorithm).__name__
+            raise UsageError(f"{name} begins with more than 2^31 pulls: a larger epsilon or delta takes fewer")
 
     def _blank(self, arms: int) -> tuple[LiveRun, Any]:
         """Return a run of some arms before its first request, and the shapes and dtypes of its states."""
@@ -117,7 +120,7 @@ class SessionState:
 
     @property
     def done(self) -> bool:
-        """Return whether the algorithm has stopped."""
+        """Return whether the algorithm has stopped, or cannot go on: its next pulls would pass 2^31 of an arm."""
         return self._run.done
 
     @property

@@ -4,6 +4,7 @@ import dataclasses
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.arrays.compensated_sums import CompensatedSum
@@ -16,7 +17,7 @@ from jaxbandits.random.tie_breaking import tie_order, tie_words
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.users_code.cache_key import Code
 
-__all__ = ["Moment", "advance", "begin", "first_order", "look", "resume"]
+__all__ = ["Moment", "advance", "begin", "decided", "first_order", "look", "resume"]
 
 #: Compiled programs that a process keeps of each kind: one for each algorithm and number of arms.
 _MOST = 16
@@ -28,7 +29,7 @@ class Moment(NamedTuple):
     state: RunState
     asked: np.ndarray  # int32 (P,): the arms to pull next
     counts: np.ndarray  # int32 (P,): pulls of each
-    done: np.ndarray | np.bool_  # bool ()
+    done: np.ndarray | np.bool_  # bool (): the rule has decided, or its next pulls would pass the range of counts
     recommended: np.ndarray  # bool (K,)
 
 
@@ -83,6 +84,13 @@ def look(algorithm: MappedAlgorithm, state: RunState, pending: jax.Array, *, cod
     with code.traced(), traced(type(algorithm.rule).__name__):
         done = algorithm.done(state) | algorithm.exhausted(state)
         return *algorithm.asked(state, pending), done, algorithm.recommend(state)
+
+
+@recent_programs(_MOST, "code")
+def decided(algorithm: MappedAlgorithm, state: RunState, *, code: Code) -> jax.Array:
+    """Return whether the rule itself has stopped, bool `()`."""
+    with code.traced(), traced(type(algorithm.rule).__name__):
+        return jnp.asarray(algorithm.done(state))
 
 
 @recent_programs(_MOST, "arms")

@@ -75,6 +75,17 @@ def test_confidence_grows_with_the_pulls_and_is_that_of_a_proof_in_the_end():
         _ = jb.AskTell(jb.APT(budget=90, threshold=0.5), arms=3).confidence
 
 
+def test_a_rule_that_cannot_go_on_has_not_the_confidence_of_its_end():
+    """Rinott's second stage is (h s / epsilon)^2 pulls of each arm, here 10^11: no arm is known to be the best."""
+    session = jb.AskTell(jb.Rinott(epsilon=1e-3, delta=0.05, h=3.0), arms=3, bounded=False, reward_range=1000.0)
+    random = np.random.default_rng(0)
+    while not session.done:
+        pulls = session.ask(20)
+        session.tell([pull.id for pull in pulls], 100 * random.standard_normal(len(pulls)))
+    assert session.pulls.tolist() == [20, 20, 20]
+    assert session.confidence == jb.AskTell.from_json(session.to_json()).confidence == 0
+
+
 def test_shares_of_traffic_are_those_of_the_next_pulls():
     session = played(50)
     before, shares = session.to_json(), session.probabilities(20)

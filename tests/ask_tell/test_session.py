@@ -323,6 +323,10 @@ def test_an_algorithm_that_needs_the_true_means_says_so_at_once(algorithm):
         (lambda: AskTell(jb.Uniform(budget=9), arms=3, reward_range=-1.0), "reward_range must be"),
         (lambda: AskTell(jb.Uniform(budget=9), arms=3, key=jax.random.split(jax.random.key(0))), "one typed key"),
         (lambda: AskTell("lucb", arms=3), r"an algorithm is needed, jb\.LUCB"),
+        (
+            lambda: AskTell(jb.MedianElimination(epsilon=1e-4, delta=0.05), arms=4),
+            r"^MedianElimination begins with more than 2\^31 pulls: a larger epsilon or delta takes fewer$",
+        ),
     ],
 )
 def test_a_session_that_cannot_be_is_refused(make, message):
