@@ -33,11 +33,11 @@ def written(plan: PlanFacts, width: int) -> str:
 def sentence(plan: PlanFacts) -> str:
     """Return the answer in one sentence."""
     within = f" up to {plan.epsilon:g}" if plan.epsilon else ""
-    sure = f"{plan.best} is the best{within}, with confidence {1 - plan.delta:.4g} at all times"
+    sure = f"{plan.best} is the best{within}, with confidence {_all_but(plan.delta)} at all times"
     if plan.answer == "decided":
         return f"{sure}; equivalent within {plan.epsilon:g}: {_some(plan.equivalent)}" if plan.equivalent else sure
     if plan.answer == "equivalent":
-        within = f"equivalent within {plan.epsilon:g}, with posterior probability {1 - plan.delta:.4g}"
+        within = f"equivalent within {plan.epsilon:g}, with posterior probability {_all_but(plan.delta)}"
         return f"{within}: {_some(plan.equivalent)}"
     if plan.undecided_by_budget is not None:
         left = plan.undecided_by_budget
@@ -52,6 +52,12 @@ def share(x: float) -> str:
     return ">99.9%" if 0.999 < x < 1 else f"{100 * x:.3g}%"
 
 
+def _all_but(delta: float) -> str:
+    """Format 1 - delta, without rounding delta away: `0.95`, `1 - 1e-10`."""
+    text = f"{1 - delta:.4g}"
+    return text if abs(1 - float(text) - delta) < delta / 100 else f"1 - {delta:g}"
+
+
 def _parts(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
     """Yield paragraphs and tables."""
     leader, some = plan.leader, plan.arms
@@ -61,7 +67,7 @@ def _parts(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
     of_all = f"{count(leader.pulls)} of {count(sum(arm.pulls for arm in some))} pulls"
     yield f"Best now: {plan.best}, with a mean of {value(leader.mean)} in {of_all}."
     yield (
-        f"Anytime-valid confidence: {_confidence(plan)}; {1 - plan.delta:.4g} was asked for. {_test(plan)} It holds "
+        f"Anytime-valid confidence: {_confidence(plan)}; {_all_but(plan.delta)} was asked for. {_test(plan)} It holds "
         "whenever you look, and however arms were chosen by what was known before each reward. Rewards of an arm must "
         "be independent, with a mean that stays."
     )

@@ -207,6 +207,22 @@ def test_other_rewards(rewards):
         assert rule.wrong < 0.1
 
 
+@pytest.mark.parametrize(
+    ("delta", "said"), [(0.05, "0.95"), (1e-4, "0.9999"), (1.2e-4, "1 - 0.00012"), (1e-10, "1 - 1e-10")]
+)
+def test_the_confidence_that_was_asked_for_is_not_rounded_to_1(delta, said):
+    text = " ".join(str(jb.plan([[900, 800], [900, 100]], delta=delta, rules=[])).split())
+    assert f"arm 1 is the best, with confidence {said} at all times." in text
+    assert f"; {said} was asked for." in text
+
+
+def test_the_posterior_probability_of_equivalent_arms_is_not_rounded_to_1():
+    found = jb.plan([[10**6, 5 * 10**5]] * 2, delta=1e-10, epsilon=0.005, rules=[])
+    assert "Answer: equivalent within 0.005, with posterior probability 1 - 1e-10: arm 1, arm 2." in " ".join(
+        str(found).split()
+    )
+
+
 @pytest.mark.parametrize(("origin", "unit"), [(1e7, 1.0), (-1e9, 1.0), (0.0, 1e-21), (0.0, 1e21)])
 def test_normal_rewards_may_lie_far_from_0_and_have_any_unit(origin, unit):
     """The same counts in another unit, from another origin: float32 has no squares of such rewards."""
