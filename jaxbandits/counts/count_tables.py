@@ -1,6 +1,7 @@
 """Counts from a file, a data frame, columns or arrays: a row for each arm; every fault gets one clear line."""
 
 import dataclasses
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ _NAMES = {
     "squares": ("sum_of_squares", "squares"),
 }
 _SPREADS = ("variance", "sd", "squares")
+#: Squared deviations below this share of the sum of squares are rounding, of it and of the mean in double precision.
+_LOST = 1e-13
 
 
 class Columns(NamedTuple):
@@ -172,16 +175,21 @@ def _moments(
     if pulls == 1 and not row[places[role]]:
         return mean, 0.0
     spread = table.number(line, row, places[role], NOT_NEGATIVE)
-    squares = {"variance": spread * (pulls - 1), "sd": spread**2 * (pulls - 1), "squares": spread - pulls * mean**2}[
-        role
-    ]
-    if squares < -1e-6 * max(spread, 1e-300):
-        table.refuse(
-            line, places[role], f"{pulls} rewards of mean {mean:g} have a larger sum of squares, got {spread:g}"
-        )
+    if role == "squares":
+        squares = float(Fraction(spread) - pulls * Fraction(mean) ** 2)
+        if squares < -1e-6 * spread:
+            why = f"{pulls} rewards of mean {mean:g} have a larger sum of squares, got {spread:g}"
+            table.refuse(line, places[role], why)
+        if pulls == 1:
+            squares = 0.0
+        elif squares and squares < _LOST * spread:
+            why = f"{pulls} rewards of mean {mean:g} vary by less than the digits of {spread:g} hold"
+            table.refuse(line, places[role], f"{why}: give variance or sd")
+    else:
+        squares = (spread if role == "variance" else spread**2) * (pulls - 1)
     if most < np.inf and squares > pulls * mean * (most - mean) * (1 + 1e-6):
         table.refuse(line, places[role], f"rewards in [0, {most:g}] of mean {mean:g} vary less, got {spread:g}")
-    return pulls * mean, max(squares, 0.0)
+    return pulls * mean, squares
 
 
 def _taken(table: Table, places: dict[str, int]) -> str:

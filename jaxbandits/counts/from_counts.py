@@ -70,7 +70,7 @@ def plan(
         epsilon: a mean this far below the best is good enough; not negative.
         rewards: `coins` for 0 and 1, from pulls and successes. `bounded` for rewards in [0, reward_range] and `normal`,
             from pulls, mean, and one of variance (divisor n - 1), sd (likewise) and squares (the sum of the squared
-            rewards). None for coins where there are successes.
+            rewards; the mean then needs all its digits). None for coins where there are successes.
         reward_range: the largest reward, of bounded ones; positive.
         prior: of coins, for each arm independently: `uniform` (Beta(1, 1)), `jeffreys` (Beta(1/2, 1/2)), or the two
             numbers of a Beta law; None for `uniform`. Others have a weak normal-inverse-gamma prior about all rewards.

@@ -67,6 +67,24 @@ def test_moments_of_other_rewards():
         assert found.squares == pytest.approx([4 * rewards.var(), 0])
 
 
+def test_a_sum_of_squares_whose_digits_do_not_hold_the_spread_is_refused():
+    """From 1000 on, steps of 1e-6 are below the digits of the squares: what is left is rounding, and no spread."""
+    normal = np.random.default_rng(0).standard_normal(1000)
+
+    def counts(rewards):
+        return {"n": [len(rewards), 1], "mean": [rewards.mean(), 3.0], "squares": [np.sum(rewards**2), 9.0]}
+
+    for origin, unit in ((1e6, 1.0), (1e3, 1e-2), (0.0, 1e-9)):
+        found = read(counts(origin + unit * normal), rewards="normal").squares
+        assert found == pytest.approx([unit**2 * 999 * normal.var(ddof=1), 0], rel=0.02)
+    for origin, unit in ((1e6, 1e-2), (1e3, 1e-6), (-1e9, 1.0)):
+        said = refused(counts(origin + unit * normal), rewards="normal")
+        assert "1000 rewards" in said
+        assert said.endswith("hold: give variance or sd")
+    same = {"n": [4, 4], "mean": [3.0, 0.0], "squares": [36.0, 0.0]}
+    assert read(same, rewards="normal").squares.tolist() == [0, 0]  # whole numbers lose no digits
+
+
 def test_rows_of_one_experiment_among_many(tmp_path):
     file = write(tmp_path, "test,arm,n,clicks\n7,A,10,1\n8,A,20,2\n8,B,30,3\n")
     assert read(file, where="test=8").pulls.tolist() == [20, 30]
