@@ -69,6 +69,11 @@ class Hyperparameters:
         return bool(self.given("variance"))
 
     @property
+    def uses_range(self) -> bool:
+        """Whether it counts on the range b of the rewards."""
+        return self._has("b")
+
+    @property
     def bets(self) -> bool:
         """Whether its intervals are by betting, so that rewards must lie in [0, b]."""
         return self.given("radius") not in (None, "hoeffding") or self.given("stopping") == "betting"
@@ -80,8 +85,10 @@ class Hyperparameters:
 
     def given(self, name: str) -> Any:
         """Return the value of a hyperparameter made with `parameter`; None if there is no such field."""
-        fields = {field.name: field for field in dataclasses.fields(self)}
-        return getattr(self, name) if name in fields and is_parameter(fields[name]) else None
+        return getattr(self, name) if self._has(name) else None
+
+    def _has(self, name: str) -> bool:
+        return any(field.name == name and is_parameter(field) for field in dataclasses.fields(self))
 
     def resolved(self, problem: Problem) -> Self:
         """Fill in what the algorithm takes from the problem, in double precision, before a run.
@@ -94,7 +101,7 @@ class Hyperparameters:
             check_budget(type(self).__name__, budget, problem, self.traits.unit_rewards)
         if self.traits.unit_rewards:
             check_unit_rewards(type(self).__name__, problem)
-        if any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self)):
+        if self._has("b"):
             check_range(self, problem)
         return self
 
@@ -201,8 +208,7 @@ class Hyperparameters:
     @property
     def oracle(self) -> bool:
         """Whether a parameter is taken from what is unknown in an experiment, `oracle_knows`."""
-        own = any(field.name == "a" and is_parameter(field) for field in dataclasses.fields(self))
-        return own and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
+        return self._has("a") and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
 
     @property
     def proved(self) -> bool:
@@ -214,13 +220,11 @@ class Hyperparameters:
     ) -> Theorem | None:
         """Return the theorem for (b/2)-sub-Gaussian arms: a bound of the pulls, or of the error; None without one.
 
-        The pulls exceed their bound with probability at most delta.
-
         Args:
             means: `(K,)`.
             variances: `(K,)`.
             b: the range of the rewards.
-            delta: the allowed probability of error.
+            delta: the allowed probability of error, and that with which the pulls exceed their bound.
             epsilon: the tolerance.
             m: the number of arms returned.
         """

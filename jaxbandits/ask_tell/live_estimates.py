@@ -12,9 +12,10 @@ from jaxbandits.ask_tell.remaining_pulls import RemainingPulls, estimated_proble
 from jaxbandits.ask_tell.session_state import SessionState
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.compilers.jax_settings import own_settings
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
 from jaxbandits.statistics.glr_boundaries import exponential_family_level
+from jaxbandits.statistics.glr_unknown_variance import radius_at_all_times
 
 __all__ = ["Estimates"]
 
@@ -47,8 +48,10 @@ class Estimates(SessionState):
             {q: N d(m, q) <= 3 ln(1 + ln N) + T(ln(K / delta))},
 
         where d is the divergence of Bernoulli laws on [0, b], or that of normal laws with standard deviation b/2 if
-        rewards are not bounded (Kaufmann, Koolen 2021, Theorem 7, for one arm, shared among K arms). It is no part of
-        the algorithm, which has bounds of its own.
+        rewards are not bounded (Kaufmann, Koolen 2021, Theorem 7, for one arm, shared among K arms). If they are not,
+        and neither the session nor the algorithm has a range, they are taken for normal with unknown variances. The
+        interval is then that of Lai's martingale with the same share (`statistics.glr_unknown_variance`): infinite for
+        the first few rewards of an arm. It is no part of the algorithm, which has bounds of its own.
 
         Args:
             delta: in (0, 1); None for the algorithm's own, or 0.05.
@@ -62,6 +65,7 @@ class Estimates(SessionState):
         if delta is None:
             delta = self._own_delta or _DELTA
         checks.number("delta", delta, checks.INSIDE_UNIT)
+        self._warn_of_range()
         return self._intervals(np.log(self._arms / delta))
 
     @property
@@ -81,6 +85,7 @@ class Estimates(SessionState):
             raise UsageError(f"{type(self._algorithm).__name__} has another criterion than the largest means")
         if not mask.any():
             return 0.0
+        self._warn_of_range()
         same = self._first_arms == self._arms == len(self._present)  # or else its proof is for other arms
         least = 1 - (self._own_delta or 1.0) if same and self._algorithm.proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
@@ -124,8 +129,9 @@ class Estimates(SessionState):
         """Simulate the rest of the experiment: return how many more rewards it takes.
 
         Each run goes on from the session's state, with the means estimated so far for the true ones, and one pull at a
-        time. Rewards are 0 or b, or normal with standard deviation b/2 if they are not bounded. So the interval says
-        how runs differ, and not how wrong the estimates may be: early on, it says little. It compiles, in seconds.
+        time. Rewards are 0 or b, or normal with standard deviation b/2 if they are not bounded, or with that of the
+        told ones if there is no range. So the interval says how runs differ, and not how wrong the estimates may be:
+        early on, it says little. It compiles, in seconds.
 
         Args:
             seeds: the number of runs.
@@ -135,7 +141,8 @@ class Estimates(SessionState):
             A tuple of floats: `mean`, the quantiles `low` (5%) and `high` (95%), and the share `truncated`.
 
         Raises:
-            UsageError: not all arms have had their first pulls; or pulls have costs.
+            UsageError: not all arms have had their first pulls; pulls have costs; or a variance is needed, and an arm
+                has no two rewards that differ.
         """
         checks.whole("seeds", seeds, 1, 2**20)
         checks.whole("most", most, 1, 2**30)
@@ -146,7 +153,11 @@ class Estimates(SessionState):
             raise UsageError("expected_pulls cannot be simulated where pulls have costs: these are not known")
         if moment is None or self._joining or not self.pulls[self._present].all():
             raise UsageError("expected_pulls needs a reward of each arm: tell the first pulls")
-        problem = estimated_problem(self.means[self._present], self._reward_range, self._bounded)
+        told = self._told.of(self._present)
+        if self._unknown_variances and not np.all(told.squares > 0):
+            raise UsageError("expected_pulls needs two rewards of each arm that differ: its variance is not known")
+        sd = told.spread if self._unknown_variances else np.full(len(told.pulls), self._reward_range / 2)
+        problem = estimated_problem(told.means, self._reward_range if self._bounded else None, sd)
         found = simulate_rest(self._run.runs, moment.state, problem, self._key, seeds=seeds, most=most)
         waiting = self._run.waiting  # told, and not seen by the rule
         mean, low, high = (max(number - waiting, 0.0) for number in found[:3])
@@ -157,13 +168,27 @@ class Estimates(SessionState):
         delta = self._algorithm.given("delta")
         return None if delta is None else float(delta)
 
+    def _warn_of_range(self) -> None:
+        """Warn once of rewards that vary by more than the range allows."""
+        sd = self._reward_range / 2
+        if self._bounded or self._unknown_variances or self._warned or not (beyond := self._told.exceed(sd)).any():
+            return
+        self._warned, arm = True, int(np.argmax(beyond))
+        warn(
+            f"the rewards of arm {arm} have a standard deviation of {self._told.spread[arm]:.3g}, and the session "
+            f"counts on at most {sd:.3g}, half of reward_range: its confidence does not hold"
+        )
+
     def _intervals(self, level: float) -> np.ndarray:
         """Return the intervals at ln(K / delta)."""
+        means, sides = np.nan_to_num(self.means), np.asarray([-1, 1])
+        if self._unknown_variances:
+            told = self._told
+            return means[:, None] + radius_at_all_times(told.single, told.squares, level)[:, None] * sides
         number, b = np.maximum(self.pulls, 1), self._reward_range
-        means = np.nan_to_num(self.means)
         ends = jax.device_get(_ends(np.float32(level), number.astype(np.float32), (means / b).astype(np.float32)))
         bernoulli, radius = np.asarray(ends[:2], float).T, np.asarray(ends[2], float)
-        found = b * (bernoulli if self._bounded else (means / b)[:, None] + radius[:, None] * np.asarray([-1, 1]))
+        found = b * (bernoulli if self._bounded else (means / b)[:, None] + radius[:, None] * sides)
         widest = (0.0, b) if self._bounded else (-np.inf, np.inf)
         return np.where((self.pulls > 0)[:, None], found, np.asarray(widest))
 

@@ -64,10 +64,13 @@ class _ZeroOrB(Bernoulli):
         return largest * Bernoulli.sample(words, probability).astype(jnp.float32)
 
 
-def estimated_problem(means: np.ndarray, b: float, bounded: bool) -> Problem:
-    """Return arms with these means: rewards 0 or b if they are bounded, normal with standard deviation b/2 if not."""
-    mean, each = jnp.asarray(means, jnp.float32), jnp.full(len(means), b, jnp.float32)
-    return _ZeroOrB(mean / each, largest=each) if bounded else Gaussian(mean, each / 2)
+def estimated_problem(means: np.ndarray, b: float | None, sd: np.ndarray) -> Problem:
+    """Return arms with these means: rewards 0 or b, or for None normal with these standard deviations."""
+    mean = jnp.asarray(means, jnp.float32)
+    if b is None:
+        return Gaussian(mean, jnp.asarray(sd, jnp.float32))
+    each = jnp.full(len(means), b, jnp.float32)
+    return _ZeroOrB(mean / each, largest=each)
 
 
 def simulate_rest(

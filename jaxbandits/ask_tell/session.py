@@ -107,6 +107,7 @@ class AskTell(ArmChanges):
         """
         if not self._bounded:
             self._told.check_resolved()
+            self._warn_of_range()
         if isinstance(pull, str | Pull):
             return self._tell_pulls([pull], [reward], [cost])[0]
         if isinstance(pull, list | tuple) or (isinstance(pull, np.ndarray) and pull.ndim):

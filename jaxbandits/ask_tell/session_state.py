@@ -57,8 +57,10 @@ class SessionState:
             key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
             reward_range: b; None for the algorithm's own, or 1.
             bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is
-                accepted, and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a
-                standard deviation of b/2.
+                accepted. The guarantee of an algorithm that counts on b then needs (b/2)-sub-Gaussian rewards, such as
+                normal ones with a standard deviation of b/2; a warning says where they vary by more. For other
+                algorithms without a `reward_range`, the session's own `intervals` and `confidence` take rewards for
+                normal with unknown variances.
             prior: rewards from before, `{"pulls": (K,), "means": (K,)}`, or "sums" in place of "means". They count as
                 pulls of the session, for a budget too; arms without one get their first pulls. The guarantee stays if
                 each of those pulls was chosen by earlier rewards only. Only for algorithms that select arms one by one
@@ -78,6 +80,8 @@ class SessionState:
         self._algorithm.check_live()
         self._reward_range = range_of(self._algorithm, reward_range, bool(bounded))
         self._bounded = bool(bounded)
+        self._warned = False
+        self._unknown_variances = not (bounded or self._algorithm.uses_range or reward_range is not None)
         self._key = key_of(key)
         self._handed_out = HandedOut(self._key, self._first_arms)
         self._present, self._joining = list(range(self._first_arms)), list[int]()
@@ -182,7 +186,7 @@ class SessionState:
             "joining": self._joining,
             "prior": None if self._prior is None else self._prior.to_data()[:2],
             "key": [int(word) for word in key_words(self._key)],
-            "reward_range": self._reward_range,
+            "reward_range": None if self._unknown_variances else self._reward_range,
             "bounded": self._bounded,
             "told": self._told.to_data(),
         }

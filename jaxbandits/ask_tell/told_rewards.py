@@ -11,6 +11,8 @@ __all__ = ["ToldRewards"]
 
 #: The rewards of an arm that tell how much they vary, and the steps of float32 that a standard deviation must have.
 _ENOUGH, _STEPS = 10, 256
+#: ln(1 / probability) of rewards that vary by more than they should.
+_RARE = np.log(1e9)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +58,7 @@ class ToldRewards:
         Raises:
             UsageError: an arm has such rewards, and enough of them to say so.
         """
-        mean, spread = self.means, np.sqrt(self.squares / np.maximum(self.single - 1, 1))
+        mean, spread = self.means, self.spread
         step = np.spacing(np.abs(mean).astype(np.float32)).astype(float)
         coarse = (self.single >= _ENOUGH) & (spread > 0) & (step * _STEPS > spread)
         if coarse.any():
@@ -65,6 +67,14 @@ class ToldRewards:
                 f"the rewards of arm {arm} vary by {spread[arm]:.2g} about {mean[arm]:.6g}, where the step of float32 "
                 f"numbers is {step[arm]:.2g}: begin a session with rewards from which a constant is subtracted"
             )
+
+    def exceed(self, sd: float) -> np.ndarray:
+        """Return which arms' rewards vary by more than normal ones of this standard deviation, bool `(K,)`.
+
+        Those would seem to with probability 1e-9 (Laurent, Massart 2000, Lemma 1).
+        """
+        free = np.maximum(self.single - 1, 0)
+        return self.squares > sd**2 * (free + 2 * np.sqrt(_RARE * free) + 2 * _RARE)
 
     def plus(self, arms: np.ndarray, rewards: np.ndarray) -> Self:
         """Return these rewards and more, one of each of these arms, which may repeat; int and float64 `(N,)`."""
@@ -89,6 +99,11 @@ class ToldRewards:
     def means(self) -> np.ndarray:
         """Return the means, float64 `(K,)`; nan where there is no reward."""
         return np.divide(self.sums, self.pulls, out=np.full(len(self.pulls), np.nan), where=self.pulls > 0)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Return the standard deviations of the rewards told one by one, float64 `(K,)`; 0 for fewer than two."""
+        return np.sqrt(self.squares / np.maximum(self.single - 1, 1))
 
     def to_data(self) -> list[list[float]]:
         """Return the numbers as JSON data."""

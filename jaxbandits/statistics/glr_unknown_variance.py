@@ -22,7 +22,7 @@ from jaxbandits.arrays.numerics import expm1, fast_max, fast_min, log, log1pmx, 
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.glr import Evidence, Lead
 
-__all__ = ["PRIOR", "among_unknown_variances", "discounted"]
+__all__ = ["PRIOR", "among_unknown_variances", "discounted", "radius_at_all_times"]
 
 #: c: `discounted` mixes over means that are normal with variance sigma^2 / c. None of 1, 2, 4, 8 needs much fewer pulls
 #: at gaps of sigma / 30 to 4 sigma (measured): larger ones suit smaller gaps.
@@ -120,6 +120,30 @@ def discounted(cost: jax.Array, own: jax.Array, pulls: jax.Array) -> jax.Array:
     heavy = fewer / 2 * _log_of_one_more(no_fma(weight * expm1(2 * cost / fewer)))
     both = _log_of_one_more(own * (1 / PRIOR)) + _log_of_one_more(pulls * (1 / PRIOR))
     return (cost - no_fma(heavy)) - both / 2
+
+
+def radius_at_all_times(pulls: np.ndarray, squares: np.ndarray, level: float) -> np.ndarray:
+    """Return how far the true mean of normal rewards may lie from their mean, float64 `(K,)`.
+
+    The martingale M of `discounted`, of one arm, exceeds e^level at some time with probability e^-level at most. It is
+    (1 + N/c)^(-1/2) ((S + N d^2) / (S + N d^2 c/(N + c)))^(N/2) at the distance d, which is solved for d.
+
+    Args:
+        pulls: N, `(K,)`.
+        squares: S, the sum of squared deviations from the mean, float64 `(K,)`.
+        level: positive.
+
+    Returns:
+        Infinite for few pulls, and for rewards that never differ, of which the normal law says nothing.
+    """
+    number = np.maximum(pulls, 1).astype(np.float64)
+    growth = np.expm1(
+        np.minimum((2 * level + np.log1p(number / PRIOR)) / number, 700.0)
+    )  # e^(2 level / N) (1 + N/c)^(1/N)
+    spare = number - PRIOR * growth
+    known = (spare > 0) & (squares > 0)
+    square = growth * squares * (number + PRIOR) / (number * np.where(known, spare, 1.0))
+    return np.where(known, np.sqrt(square), np.inf)
 
 
 def _log_of_one_more(x: jax.Array) -> jax.Array:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.statistics.glr_boundaries import exponential_family_level
+from jaxbandits.statistics.glr_unknown_variance import radius_at_all_times
 
 RULE = jb.UGapEc(epsilon=0.2, delta=0.1)
 MEANS = [0.8, 0.5, 0.2]
@@ -147,3 +149,103 @@ def test_what_cannot_be_is_refused_in_one_line(call, message):
     with pytest.raises(jb.UsageError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+def log_martingale(rewards, mean, c=4.0):
+    """Lai's martingale of normal rewards with unknown variance, from its formula."""
+    n, center = len(rewards), np.mean(rewards)
+    squares, off = np.sum((rewards - center) ** 2), n * (center - mean) ** 2
+    return -0.5 * np.log1p(n / c) + n / 2 * np.log((squares + off) / (squares + off * c / (n + c)))
+
+
+@pytest.mark.parametrize(("n", "sd", "delta"), [(12, 3.0, 0.3), (60, 0.01, 0.05), (1500, 250.0, 1e-6)])
+def test_intervals_of_unknown_variances_are_where_the_martingale_is_small(n, sd, delta):
+    rewards = sd * (7.0 + np.random.default_rng(n).standard_normal(n))
+    radius = radius_at_all_times(np.asarray([n]), np.asarray([n * np.var(rewards)]), np.log(3 / delta))[0]
+    for side in (-1, 1):
+        assert log_martingale(rewards, np.mean(rewards) + side * radius) == pytest.approx(np.log(3 / delta), rel=1e-6)
+
+
+def test_they_hold_at_all_times():
+    """P(a false alarm) < 1e-6: 4,000 sequences of 300, each outside at some time with probability 0.1 at most."""
+    rewards = np.random.default_rng(5).standard_normal((4000, 300))
+    n = np.arange(1, 301)
+    mean = np.cumsum(rewards, axis=1) / n
+    squares = np.maximum(np.cumsum(rewards**2, axis=1) - n * mean**2, 0)
+    radius = radius_at_all_times(np.broadcast_to(n, squares.shape), squares, np.log(10))
+    outside = np.mean(np.any(np.abs(mean) > radius, axis=1))
+    assert 0.02 < outside < 0.1 + 4.9 * np.sqrt(0.09 / 4000)
+
+
+UNKNOWN = [
+    jb.KN(delta=0.05, epsilon=1.0),
+    jb.KNPlusPlus(delta=0.05, epsilon=1.0),
+    jb.EBTCI(delta=0.05, family="gaussian-unknown-variance"),
+    jb.SuccessiveRejects(budget=60),
+]
+
+
+def told(rule, rewards, **options):
+    session = jb.AskTell(rule, arms=rewards.shape[1], bounded=False, **options)
+    for reward in rewards:
+        if session.done:
+            break
+        session.tell(arm := session.ask(), reward[arm])
+    return session
+
+
+@pytest.mark.parametrize("rule", UNKNOWN, ids=lambda rule: type(rule).__name__)
+def test_equal_arms_of_unknown_variances_are_not_told_apart(rule):
+    """P(a false alarm) < 1e-6: the confidence of either session reaches 1 - 1e-7 with that probability, 1e-7."""
+    for seed in (1, 2):
+        session = told(rule, 100 * np.random.default_rng(seed).standard_normal((60, 3)))
+        assert session.confidence < 1 - 1e-7
+        widths = np.diff(session.intervals(), axis=1)[:, 0]
+        assert np.all(widths[session.pulls > 12] < 1000)
+        assert np.all(widths > 50)
+
+
+def test_a_unit_of_the_rewards_changes_nothing():
+    rewards = np.random.default_rng(3).standard_normal((40, 3)) + np.asarray([0, 0, 3])
+    one, other = (told(jb.KN(delta=0.05, epsilon=unit), unit * rewards) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(other.intervals(), 1024 * one.intervals(), rtol=1e-6)
+    assert other.confidence == pytest.approx(one.confidence, abs=1e-6)
+    again = jb.AskTell.from_json(one.to_json())
+    np.testing.assert_array_equal(again.intervals(), one.intervals())
+
+
+def test_a_range_that_is_given_is_used():
+    rewards = np.random.default_rng(3).standard_normal((30, 3))
+    rule = jb.EBTCI(delta=0.05, family="gaussian-unknown-variance")
+    session = told(rule, rewards, reward_range=2.0)
+    level = 3 * np.log1p(np.log(session.pulls)) + float(exponential_family_level(np.float32(np.log(3 / 0.05))))
+    np.testing.assert_allclose(
+        np.diff(session.intervals(), axis=1)[:, 0], 2 * np.sqrt(2 * level / session.pulls), rtol=1e-4
+    )
+
+
+def test_the_rest_is_simulated_with_the_variances_so_far():
+    rules = [jb.EBTCI(delta=0.05, epsilon=unit, family="gaussian-unknown-variance") for unit in (1.0, 1024.0)]
+    rewards = 4 * np.random.default_rng(8).standard_normal((24, 2))
+    one, other = (
+        told(rule, rewards * unit).expected_pulls(seeds=40) for rule, unit in zip(rules, (1, 1024), strict=True)
+    )
+    assert one == other
+    with pytest.warns(UserWarning, match="half of reward_range"):
+        of_range = told(rules[0], rewards, reward_range=1.0).expected_pulls(seeds=40)
+    assert one.mean > 1.3 * of_range.mean  # whose further rewards have the variance 1/4, not some 16
+    session = told(rules[0], np.full((5, 2), 3.0))
+    with pytest.raises(jb.UsageError, match="needs two rewards of each arm that differ"):
+        session.expected_pulls()
+
+
+def test_rewards_that_vary_by_more_than_the_range_are_named():
+    session = jb.AskTell(jb.UGapEc(epsilon=0.01, delta=0.05), arms=2, bounded=False)
+    session.tell(session.ask(), 0.0)
+    session.tell(session.ask(), 0.0)
+    for reward in (-30.0, 30.0, 20.0, -20.0):
+        if not session.done:
+            session.tell(session.ask(), reward)
+    with pytest.warns(UserWarning, match=r"the rewards of arm \d have a standard deviation of .* at most 0.5, half of"):
+        assert session.confidence <= 1
+    assert session.confidence <= 1  # it is said once

@@ -102,6 +102,11 @@ class SuccessiveElimination(Rule):
     def _needs(self) -> str:
         return {"hoeffding": "b", "tea": "moment_b"}.get(self._chosen, "moment_c")
 
+    @property
+    def uses_range(self) -> bool:
+        """Whether it counts on the range b of the rewards: by Hoeffding only."""
+        return self._chosen == "hoeffding"
+
     def prepared(self) -> Self:
         """Fill in the estimator: without a problem, the one that fits the given parameters."""
         return dataclasses.replace(self, estimator=self._chosen)
