@@ -43,7 +43,7 @@ def types(what: str, state: object) -> dict[str, str]:
     """Return the type of every leaf of a state, by its path.
 
     Raises:
-        UsageError: a leaf is not an array.
+        UsageError: a leaf is not an array, or has keys of another generator than the runs.
     """
     leaves = jax.tree_util.tree_leaves_with_path(state)
     for path, leaf in leaves:
@@ -52,6 +52,8 @@ def types(what: str, state: object) -> dict[str, str]:
                 f"{what}: {_leaf(_place(path))} must be an array or a pytree (a NamedTuple, a dataclass with "
                 f"@jb.pytree), got {type(leaf).__name__}"
             )
+        if (kind := type_of(leaf)).startswith("key<") and not kind.startswith("key<fry>"):
+            raise UsageError(f"{what}: {_leaf(_place(path))} must have keys of the threefry2x32 generator, got {kind}")
     return {_place(path): type_of(leaf) for path, leaf in leaves}
 
 

@@ -83,6 +83,9 @@ WRONG = {
     "done for each arm": (Turns, {"done": lambda self, arms: arms.pulls > 9}, r"must be bool \(\), got bool \(3,\)"),
     "done as a number": (Turns, {"done": lambda self, arms: arms.time}, r"done must be bool \(\), got int32"),
     "a tolerance that is not there": (Turns, {"traits": jb.Traits(tolerance="slack")}, "which it has not"),
+    "keys of another generator": (
+        Remembers, {"init": lambda self, arms, key: jax.random.key(0, impl="rbg")}, "the state must have keys",
+    ),
     "no pytree as a state": (
         Remembers, {"init": lambda self, arms, key: Plain(jnp.zeros(3))}, "must be an array or a pytree",
     ),
