@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
+from jaxbandits.algorithms.indifference_zone.zone_checks import ZoneRule
 from jaxbandits.algorithms.traits import tolerance_of
 from jaxbandits.ask_tell.remaining_pulls import RemainingPulls, estimated_problem, simulate_rest
 from jaxbandits.ask_tell.session_state import SessionState
@@ -75,7 +76,7 @@ class Estimates(SessionState):
         It is 1 - delta for the smallest delta at which `intervals(delta)` puts each recommended arm above all others
         that are there, up to epsilon. This holds at all times: a wrong recommendation ever has a confidence of
         1 - delta with probability delta at most. After the end it is at least the 1 - delta of an algorithm with a
-        proof, unless arms came or went.
+        proof, unless arms came or went, or the proof is for a best arm that leads by epsilon, as with `jb.KN`.
 
         Raises:
             UsageError: the algorithm has another criterion than the largest means.
@@ -86,8 +87,10 @@ class Estimates(SessionState):
         if not mask.any():
             return 0.0
         self._warn_of_range()
-        same = self._first_arms == self._arms == len(self._present)  # or else its proof is for other arms
-        least = 1 - (self._own_delta or 1.0) if same and self._algorithm.proved and self._run.decided else 0.0
+        # Or else its proof is for other arms, or for a best arm that leads by epsilon.
+        same = self._first_arms == self._arms == len(self._present)
+        proved = same and self._algorithm.proved and not isinstance(self._algorithm, ZoneRule)
+        least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
         others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]
 

@@ -249,3 +249,11 @@ def test_rewards_that_vary_by_more_than_the_range_are_named():
     with pytest.warns(UserWarning, match=r"the rewards of arm \d have a standard deviation of .* at most 0.5, half of"):
         assert session.confidence <= 1
     assert session.confidence <= 1  # it is said once
+
+
+def test_a_proof_for_a_lead_of_epsilon_is_none_of_the_answer():
+    rewards = np.random.default_rng(4).standard_normal((400, 3))
+    session = told(jb.KN(delta=0.05, epsilon=0.5), rewards)
+    assert session.done
+    assert session.confidence < 0.9
+    assert told(jb.EBTCI(delta=0.05, epsilon=0.5, family="gaussian-unknown-variance"), rewards).confidence >= 0.95
