@@ -33,7 +33,8 @@ def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
 
 def _h_epsilon(cell: Cell) -> Theorem | None:
     problem = cell.problem
-    if problem.bandits > 1 or problem.drawn or cell.algorithm.traits.criterion in SET_CRITERIA or not problem.bounded:
+    of_best_arms = cell.algorithm.traits.criterion in question_of().criteria
+    if problem.bandits > 1 or problem.drawn or not (of_best_arms and problem.bounded):
         return None
     b = float(problem.reward_range)
     arguments = (np.asarray(problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1), b)
@@ -57,7 +58,8 @@ def _lower_bound(cell: Cell) -> Theorem | None:
     if criterion == "all-good":
         asked |= {"all_within": given["epsilon"], "multiplicative": bool(_number(cell, "multiplicative", False))}
     question = question_of(**asked)
-    if cell.problem.drawn:
+    # Rules that know features of the arms may beat the bound of those that do not.
+    if cell.problem.drawn or criterion not in question.criteria or given.get("features") is not None:
         return None
     return question.lower_bound(cell.problem, _number(cell, "delta"))
 

@@ -153,8 +153,24 @@ def test_the_bound_of_several_arms_names_its_criterion(monkeypatch):
             lambda mu: theory.one_above_pulls_lower_bound(mu, 0.3, 0.6),
         ),
         (jb.LUCB(epsilon=0.2, delta=0.3), "h_all_good", None),
+        (jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.3), "lower_bound", None),
+        (jb.CLUCB(k=2, epsilon=0.2, delta=0.3), "h_epsilon", None),
+        (jb.ThresholdGame(level=0.6, delta=0.3), "lower_bound", None),
+        (jb.ThresholdGame(level=0.6, delta=0.3), "h_epsilon", None),
+        (jb.RCB(budget=50), "h_epsilon", None),
     ],
 )
 def test_theory_beside_runs_is_of_their_question(algorithm, name, expected):
     found = value(QUANTITIES[name].of(SimpleNamespace(algorithm=algorithm, problem=PROBLEM)))
     assert found == (None if expected is None else pytest.approx(float(expected(np.asarray(PROBLEM.mean))), rel=1e-5))
+
+
+def test_rules_that_know_features_have_no_lower_bound_of_rules_that_do_not():
+    """LinGame stops before it."""
+    angles = np.linspace(0, np.pi, 16)
+    features = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    problem = jb.gaussian(features @ [1.0, -0.3])
+    ds = jb.sweep(jb.LinGame(delta=0.05, features=features), problem, 20, max_pulls=10_000)
+    assert ds["pulls"].max() < theory.pulls_lower_bound(np.asarray(problem.mean), 0.05, family="gaussian")
+    with pytest.raises(jb.UsageError, match="there is no lower_bound of LinGame"):
+        jb.with_theory(ds, "lower_bound")

@@ -1,5 +1,7 @@
 """What theory says of each cell, beside what was measured: the formulas at the cells' own values."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,27 @@ def test_rates(algorithm, problem, expected):
     found = jb.with_theory(ds, "rate")["rate"]
     assert found == pytest.approx(float(expected()), rel=1e-4)
     assert "20" in found.attrs["long_name"]
+
+
+LARGEST = {central: jb.s1().moments(2, central=central).max() for central in (True, False)}
+
+
+@pytest.mark.parametrize(
+    ("field", "algorithm", "problem"),
+    [
+        ("b", jb.LilUCB(delta=0.1, b=0.5), jb.bernoulli([0.8, 0.4])),
+        ("moment_c", jb.SuccessiveElimination(delta=0.1, estimator="ea", moment_c=0.9 * LARGEST[True]), jb.s1()),
+        ("moment_b", jb.SuccessiveElimination(delta=0.1, estimator="tea", moment_b=0.9 * LARGEST[False]), jb.s1()),
+        ("beta", jb.RCBI(budget=50, beta=2.0), jb.reservoir(beta=1)),
+        ("beta", jb.RCBAIR(budget=50, beta=0.5), jb.reservoir(beta=1)),
+        ("correlation", jb.MABPPR(epsilon=0.3, delta=0.2, correlation=1.0), jb.blocks([0.5, 0.2], 3)),
+    ],
+    ids=["lil-ucb", "empirical means", "truncated means", "rcb-i", "rcb-air", "mab-ppr"],
+)
+def test_there_is_no_rate_where_a_rule_takes_the_problem_for_an_easier_one(field, algorithm, problem):
+    assert algorithm.rate(problem) is None
+    of_problem = dataclasses.replace(algorithm, **{field: None}).resolved(problem)
+    assert of_problem.rate(problem) is not None
 
 
 @pytest.mark.parametrize(

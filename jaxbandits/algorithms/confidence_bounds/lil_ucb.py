@@ -63,10 +63,13 @@ class LilUCB(Rule):
         return not self.heuristic
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the rate of the pulls (Theorem 2)."""
-        if self.heuristic or problem.bandits > 1:
+        """Return the rate of the pulls (Theorem 2); None where rewards may have a larger range than b."""
+        if self.heuristic or problem.bandits > 1 or not problem.bounded:
             return None
-        b = float(problem.reward_range) if self.b is None else self.b
+        least = float(problem.reward_range)
+        b = least if self.b is None else float(self.b)
+        if b < least * (1 - 1e-5):  # less than float32's rounding is none
+            return None
         arguments = (np.asarray(problem.mean) / b, self.delta)
         return Theorem(theory.lil_ucb_pulls_rate, arguments, "Jamieson et al. 2014, Theorem 2, a rate")
 

@@ -91,9 +91,10 @@ class RCBI(_RatioBound, FromReservoir):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the rate of the regret (Theorem 1)."""
-        del problem
-        return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
+        """Return the rate of the regret (Theorem 1); None for a beta that is not the reservoir's."""
+        arguments = (self.budget, self.beta)
+        found = Theorem(theory.rcb_i_regret_rate, arguments, "Li, Xia 2017, Theorem 1, a rate")
+        return found if self.follows(problem) else None
 
 
 @algorithm
@@ -125,6 +126,7 @@ class RCBAIR(_RatioBound, Growing):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the rate of the regret (Theorem 3)."""
-        del problem
-        return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")
+        """Return the rate of the regret (Theorem 3); None for a beta that is not the reservoir's."""
+        arguments = (self.budget, self.beta)
+        found = Theorem(theory.rcb_air_regret_rate, arguments, "Li, Xia 2017, Theorem 3, a rate")
+        return found if self.follows(problem) else None

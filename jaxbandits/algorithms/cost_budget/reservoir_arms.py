@@ -44,6 +44,11 @@ class FromReservoir(BudgetIndex):
         known: dict[str, object] = {"beta": self.scale(problem)[1]}
         return dataclasses.replace(self, **known)
 
+    def follows(self, problem: Problem) -> bool:
+        """Return whether beta is the reservoir's, as far as that is known, so that its theorems hold."""
+        known = problem.regularity
+        return known is None or self.beta is None or bool(np.isclose(self.beta, known, rtol=1e-5))
+
     def explored(self, problem: Problem) -> Problem:
         """Return the reservoir with K(B) arms, unless its number of arms is set."""
         if not problem.drawn or problem.arms:

@@ -136,11 +136,21 @@ class SuccessiveElimination(Rule):
         return "tea" if 5 * raw_moment(problem, 2, type(self).__name__) ** 0.5 < b / 2**0.5 else "hoeffding"
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the pulls of the paper's two versions (Yu et al. 2018, Theorem 1), for moments of order at most 2."""
+        """Return the pulls of the paper's two versions (Yu et al. 2018, Theorem 1), for moments of order at most 2.
+
+        There are none where the moment of an arm may exceed the one that the radii are made for.
+        """
         if self._chosen not in ("ea", "tea") or float(self.p) > 2 or problem.bandits > 1:
             return None
-        formula = theory.se_ea_pulls_bound if self._chosen == "ea" else theory.se_tea_pulls_bound
+        cut = self._chosen == "tea"
+        formula = theory.se_tea_pulls_bound if cut else theory.se_ea_pulls_bound
         moment = getattr(self, self._needs)
+        try:
+            least = (raw_moment if cut else central_moment)(problem, self.p, type(self).__name__)
+        except UsageError:  # infinite or not known
+            return None
+        if moment < least * (1 - 1e-5):
+            return None
         return Theorem(formula, (np.asarray(problem.mean), self.delta, self.p, moment), "Yu et al. 2018, Theorem 1")
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:

@@ -123,7 +123,9 @@ class MABPPR(Rule):
         return new if self.slots is not None else dataclasses.replace(new, slots=new._slots())
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the rate of the cost (Theorem 3.1)."""
+        """Return the rate of the cost (Theorem 3.1); None for a V below the problem's."""
+        if self.correlation < problem.correlation * (1 - 1e-5):
+            return None
         weight = float(np.asarray(problem.mean, np.float64).sum())
         arguments = (self.epsilon, self.delta, self.correlation, weight)
         return Theorem(theory.ppr_cost_rate, arguments, "Sabato 2019, Theorem 3.1, a rate")
