@@ -205,6 +205,17 @@ def test_equal_arms_of_unknown_variances_are_not_told_apart(rule):
         assert np.all(widths > 50)
 
 
+@pytest.mark.parametrize("family", ["poisson", "exponential"])
+def test_rewards_of_a_family_without_a_range_have_unknown_variances(family):
+    """Those of a standard deviation 1/2, which nobody gave, are 20 times too narrow, with a warning."""
+    session, seen = jb.AskTell(jb.UniformGLR(delta=0.05, family=family), arms=2, bounded=False), ([], [])
+    for reward in np.random.default_rng(5).gamma(4, 5, 60).round().tolist():
+        seen[arm := session.ask()].append(reward)
+        session.tell(arm, reward)
+    radii = radius_at_all_times(session.pulls, session.pulls * [np.var(one) for one in seen], np.log(2 / 0.05))
+    np.testing.assert_allclose(np.diff(session.intervals(), axis=1)[:, 0], 2 * radii, rtol=1e-6)
+
+
 def test_a_unit_of_the_rewards_changes_nothing():
     rewards = np.random.default_rng(3).standard_normal((40, 3)) + np.asarray([0, 0, 3])
     one, other = (told(jb.KN(delta=0.05, epsilon=unit), unit * rewards) for unit in (1.0, 1024.0))

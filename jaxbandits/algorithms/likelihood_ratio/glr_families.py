@@ -138,6 +138,11 @@ class FamilyRule(Rule):
         """The family; if none is given, the default without a problem."""
         return family_for(self.threshold) if self.family is None else self.family
 
+    @property
+    def uses_range(self) -> bool:
+        """Whether it counts on the range b of the rewards: in the families that need one."""
+        return self.family_word in ("bernoulli", "gaussian")
+
     def prepared(self) -> Self:
         """Fill in the family: without a problem, the one for any rewards in an interval."""
         rule: Any = self

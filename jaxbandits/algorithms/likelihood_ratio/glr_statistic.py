@@ -76,11 +76,6 @@ class PairwiseStatistic(FamilyRule):
         return self.family_word == words.UNKNOWN_VARIANCE
 
     @property
-    def uses_range(self) -> bool:
-        """Whether it counts on the range b of the rewards: not where variances are unknown."""
-        return not self.second_moments
-
-    @property
     def rewards(self) -> Family:
         """The family of the rewards; the normal one also if variances are unknown."""
         return GAUSSIAN if self.second_moments else FAMILIES[self.family_word]
