@@ -65,6 +65,9 @@ def parameter(
         per_arm: whether the value may be an array `(K,)` with a value for each arm, in the problem's order; each run
             gets it in the run's order. False for an array that has nothing to do with arms, but may have length K.
 
+    Raises:
+        UsageError: an unknown rule.
+
     Example:
         >>> @jb.algorithm
         ... class Fixed:
@@ -84,6 +87,8 @@ def parameter(
             ...
         jaxbandits.errors.UsageError: Fixed: budget must be a whole number, at least 1, got 0
     """
+    if rule and rule not in RULES:
+        raise unknown_name("rule of a parameter", rule, RULES)
     metadata = {
         "rule": rule, "static": static, "common": common, "choices": choices, "words": words, "per_arm": per_arm,
     }  # fmt: skip

@@ -34,6 +34,12 @@ def test_arguments_that_do_not_fit_are_one_line(args, kwargs, match):
     assert error.value.__context__ is None  # Python's own words do not stand above it
 
 
+def test_a_rule_of_a_parameter_that_is_none_is_one_line():
+    """Building the algorithm ended in a KeyError."""
+    with pytest.raises(jb.UsageError, match=r"^unknown rule of a parameter 'counts'; did you mean 'count'"):
+        jb.parameter("counts")
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_algorithm_says_what_it_needs(name, capsys):
     cls = REGISTRY[name]
