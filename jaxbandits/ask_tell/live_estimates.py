@@ -184,11 +184,10 @@ class Estimates(SessionState):
 
     def _intervals(self, level: float) -> np.ndarray:
         """Return the intervals at ln(K / delta)."""
-        means, sides = np.nan_to_num(self.means), np.asarray([-1, 1])
-        if self._unknown_variances:
-            told = self._told
-            return means[:, None] + radius_at_all_times(told.single, told.squares, level)[:, None] * sides
-        number, b = np.maximum(self.pulls, 1), self._reward_range
+        told, sides = self._told, np.asarray([-1, 1])
+        if self._unknown_variances:  # from the rewards told one by one: how prior ones vary is not known
+            return told.centre[:, None] + radius_at_all_times(told.single, told.squares, level)[:, None] * sides
+        means, number, b = np.nan_to_num(self.means), np.maximum(self.pulls, 1), self._reward_range
         ends = jax.device_get(_ends(np.float32(level), number.astype(np.float32), (means / b).astype(np.float32)))
         bernoulli, radius = np.asarray(ends[:2], float).T, np.asarray(ends[2], float)
         found = b * (bernoulli if self._bounded else (means / b)[:, None] + radius[:, None] * sides)

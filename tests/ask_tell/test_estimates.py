@@ -225,6 +225,16 @@ def test_a_unit_of_the_rewards_changes_nothing():
     np.testing.assert_array_equal(again.intervals(), one.intervals())
 
 
+def test_prior_rewards_whose_variance_is_not_known_count_in_no_interval():
+    prior = {"pulls": [40, 40], "means": [9.0, 9.0]}
+    rewards = np.random.default_rng(7).poisson(3.0, (60, 2)).astype(float)
+    session = told(jb.EBTCI(delta=0.05, family="poisson", epsilon=0.01), rewards, prior=prior)
+    count = session.pulls - 40
+    means = (session.means * session.pulls - 40 * 9.0) / count
+    assert np.all(count > 15)
+    np.testing.assert_allclose(np.mean(session.intervals(), axis=1), means, rtol=1e-6)
+
+
 def test_a_range_that_is_given_is_used():
     rewards = np.random.default_rng(3).standard_normal((30, 3))
     rule = jb.EBTCI(delta=0.05, family="gaussian-unknown-variance")
