@@ -11,7 +11,18 @@ from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.errors import UsageError, renamed, unknown_name
 
-__all__ = ["ANY", "CRITERIA", "Theorem", "Traits", "answers_of", "judge_of", "label_of", "tolerance_of", "traits_of"]
+__all__ = [
+    "ANY",
+    "CRITERIA",
+    "Theorem",
+    "Traits",
+    "answers_of",
+    "judge_of",
+    "label_of",
+    "tolerance_of",
+    "traits_of",
+    "understates",
+]
 
 #: For answers of any number of arms.
 ANY = "any"
@@ -101,6 +112,11 @@ class Theorem(NamedTuple):
     formula: Callable[..., jax.Array]
     arguments: tuple[Any, ...]
     source: str
+
+
+def understates(given: float, true: float) -> bool:
+    """Return whether a rule takes a number of a problem, such as a range, for smaller than it is; rounding aside."""
+    return given < true * (1 - 1e-5)
 
 
 def label_of(name: str, settings: Mapping[str, bool | str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.algorithms.traits import Theorem
+from jaxbandits.algorithms.traits import Theorem, understates
 from jaxbandits.problems.base import Problem
 
 __all__ = ["holds_without_replacement", "number", "theorem_on", "value"]
@@ -19,8 +19,6 @@ __all__ = ["holds_without_replacement", "number", "theorem_on", "value"]
 _BY_UNION = ("lucb", "ugape-c", "successive-elimination", "hoeffding-race", "kl-race", "union-bound")
 #: Fields on which the proof does not depend.
 _FREE = ("epsilon", "delta", "m", "b", "growth")
-#: A range that a rule takes from the problem may differ from it by rounding.
-_ROUNDING = 1e-5
 
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
@@ -51,7 +49,7 @@ def theorem_on(problem: Problem, algorithm: Rule, *, delta: float, epsilon: floa
         b = float(problem.reward_range)
         own = algorithm.given("b") or b
         # None holds where the rule takes the rewards for smaller than they are, or Bernstein's for unbounded ones.
-        if own < b * (1 - _ROUNDING) or (algorithm.given("variance") and not problem.in_interval):
+        if understates(own, b) or (algorithm.given("variance") and not problem.in_interval):
             return None
         means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
         found = algorithm.theorem(means, variances, float(own), delta=delta, epsilon=epsilon, m=m)

@@ -49,6 +49,7 @@ def test_selections_summaries_and_transposed_ones_too(grid):
     ("algorithm", "problem", "expected"),
     [
         (jb.RCBI(budget=200), jb.reservoir(beta=0.5), lambda: theory.rcb_i_regret_rate(200, 0.5)),
+        (jb.RCBI(budget=400), jb.reservoir(beta=1.0, arms=7), lambda: theory.rcb_i_regret_rate_for_arms(400, 1.0, 7)),
         (jb.RCBAIR(budget=200), jb.reservoir(beta=2.0), lambda: theory.rcb_air_regret_rate(200, 2.0)),
         (
             jb.SuccessiveElimination(delta=0.3, estimator="tea", p=1.5), jb.s1(),
@@ -56,7 +57,7 @@ def test_selections_summaries_and_transposed_ones_too(grid):
         ),
         (jb.MABPPR(epsilon=0.3, delta=0.2), jb.ppr("flat", k=50, w=2), lambda: theory.ppr_cost_rate(0.3, 0.2, 1, 2)),
     ],
-    ids=["rcb-i", "rcb-air", "successive-elimination", "mab-ppr"],
+    ids=["rcb-i", "rcb-i-seven-arms", "rcb-air", "successive-elimination", "mab-ppr"],
 )  # fmt: skip
 def test_rates(algorithm, problem, expected):
     ds = jb.simulate(algorithm, problem, seeds=2, max_pulls=200_000)

@@ -12,7 +12,7 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
-from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.algorithms.traits import Theorem, Traits, understates
 from jaxbandits.arrays.probabilities import log_of, value_of
 from jaxbandits.problems.base import Problem
 
@@ -67,8 +67,8 @@ class LilUCB(Rule):
         if self.heuristic or problem.bandits > 1 or not problem.bounded:
             return None
         least = float(problem.reward_range)
-        b = least if self.b is None else float(self.b)
-        if b < least * (1 - 1e-5):  # less than float32's rounding is none
+        b = least if self.b is None else self.b
+        if understates(b, least):
             return None
         arguments = (np.asarray(problem.mean) / b, self.delta)
         return Theorem(theory.lil_ucb_pulls_rate, arguments, "Jamieson et al. 2014, Theorem 2, a rate")

@@ -77,11 +77,9 @@ class UCBE(GapBased):
     ) -> Theorem | None:
         """Return Theorem 1 for this a."""
         del variances, delta, epsilon, m
-        return (
-            None
-            if self.adaptive
-            else Theorem(theory.ucb_e_error_bound, (means / b, self.budget, self.a), "UCB-E, Theorem 1")
-        )
+        if self.adaptive:
+            return None
+        return Theorem(theory.ucb_e_error_bound, (means / b, self.budget, self.a), "UCB-E, Theorem 1")
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Check also that there is only one best arm.

@@ -91,10 +91,13 @@ class RCBI(_RatioBound, FromReservoir):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return the rate of the regret (Theorem 1); None for a beta that is not the reservoir's."""
-        arguments = (self.budget, self.beta)
-        found = Theorem(theory.rcb_i_regret_rate, arguments, "Li, Xia 2017, Theorem 1, a rate")
-        return found if self.follows(problem) else None
+        """Return the rate of the regret (Theorem 1, or step S3 for a given number of arms); None for another beta."""
+        if not self.follows(problem):
+            return None
+        if problem.arms and problem.arms != theory.reservoir_arms(float(self.budget), float(self.beta)):
+            arguments = (self.budget, self.beta, problem.arms)
+            return Theorem(theory.rcb_i_regret_rate_for_arms, arguments, "Li, Xia 2017, step S3, a rate")
+        return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
 
 
 @algorithm
@@ -127,6 +130,6 @@ class RCBAIR(_RatioBound, Growing):
 
     def rate(self, problem: Problem) -> Theorem | None:
         """Return the rate of the regret (Theorem 3); None for a beta that is not the reservoir's."""
-        arguments = (self.budget, self.beta)
-        found = Theorem(theory.rcb_air_regret_rate, arguments, "Li, Xia 2017, Theorem 3, a rate")
-        return found if self.follows(problem) else None
+        if not self.follows(problem):
+            return None
+        return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")

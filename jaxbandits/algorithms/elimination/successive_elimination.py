@@ -16,7 +16,7 @@ from jaxbandits.algorithms.elimination.moments_of_rewards import central_moment,
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
-from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.algorithms.traits import Theorem, Traits, understates
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -149,7 +149,7 @@ class SuccessiveElimination(Rule):
             least = (raw_moment if cut else central_moment)(problem, self.p, type(self).__name__)
         except UsageError:  # infinite or not known
             return None
-        if moment < least * (1 - 1e-5):
+        if understates(moment, least):
             return None
         return Theorem(formula, (np.asarray(problem.mean), self.delta, self.p, moment), "Yu et al. 2018, Theorem 1")
 

@@ -17,7 +17,7 @@ from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
-from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.algorithms.traits import Theorem, Traits, understates
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
@@ -96,9 +96,8 @@ class SuccessiveRejects(Rule):
         del variances, delta, epsilon
         if (self.estimator, self.harmonic, m) != ("ea", "half", 1):
             return None
-        return Theorem(
-            theory.successive_rejects_error_bound, (means / b, self.budget), "Audibert et al. 2010, Theorem 2"
-        )
+        bound = theory.successive_rejects_error_bound
+        return Theorem(bound, (means / b, self.budget), "Audibert et al. 2010, Theorem 2")
 
     def theorem_of_moments(self, problem: Problem) -> Theorem | None:
         """Return Theorem 2 of Yu et al.; it holds for phases of `half`, too, which are longer than those of `full`."""
@@ -112,7 +111,7 @@ class SuccessiveRejects(Rule):
         except UsageError:  # a moment that is infinite or not known, or no gap
             return None
         promised = self.estimator == "tea" and np.isclose(self.threshold, _threshold(p, moment, gap), rtol=1e-5)
-        if not promised or moment < least * (1 - 1e-5):
+        if not promised or understates(moment, least):
             return None
         return Theorem(theory.sr_tea_error_bound, (means, self.budget, p, moment, gap), source)
 

@@ -15,7 +15,7 @@ from jaxbandits import theory
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule, algorithm
 from jaxbandits.algorithms.told_arms import LARGEST_BATCH
-from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.algorithms.traits import Theorem, Traits, understates
 from jaxbandits.algorithms.uniform_sampling.batch_medians import lightest, twice_median, weights
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count, first_seed, one_of, tie_numbers
 from jaxbandits.algorithms.uniform_sampling.weight_bounds import check_weights
@@ -124,7 +124,7 @@ class MABPPR(Rule):
 
     def rate(self, problem: Problem) -> Theorem | None:
         """Return the rate of the cost (Theorem 3.1); None for a V below the problem's."""
-        if self.correlation < problem.correlation * (1 - 1e-5):
+        if understates(self.correlation, problem.correlation):
             return None
         weight = float(np.asarray(problem.mean, np.float64).sum())
         arguments = (self.epsilon, self.delta, self.correlation, weight)
