@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.algorithms.indifference_zone.zone_checks import ZoneRule
+from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE
 from jaxbandits.algorithms.traits import tolerance_of
 from jaxbandits.ask_tell.remaining_pulls import RemainingPulls, estimated_problem, simulate_rest
 from jaxbandits.ask_tell.session_state import SessionState
@@ -15,6 +16,7 @@ from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
+from jaxbandits.statistics.family_intervals import interval_by_divergence
 from jaxbandits.statistics.glr_boundaries import exponential_family_level
 from jaxbandits.statistics.glr_unknown_variance import radius_at_all_times
 
@@ -50,9 +52,10 @@ class Estimates(SessionState):
 
         where d is the divergence of Bernoulli laws on [0, b], or that of normal laws with standard deviation b/2 if
         rewards are not bounded (Kaufmann, Koolen 2021, Theorem 7, for one arm, shared among K arms). If they are not,
-        and neither the session nor the algorithm has a range, they are taken for normal with unknown variances. The
-        interval is then that of Lai's martingale with the same share (`statistics.glr_unknown_variance`): infinite for
-        the first few rewards of an arm. It is no part of the algorithm, which has bounds of its own.
+        and neither the session nor the algorithm has a range, d is that of the algorithm's family, Poisson or
+        exponential. Without a family they are taken for normal with unknown variances. The interval is then that of
+        Lai's martingale with the same share (`statistics.glr_unknown_variance`): infinite for the first few rewards of
+        an arm. It is no part of the algorithm, which has bounds of its own.
 
         Args:
             delta: in (0, 1); None for the algorithm's own, or 0.05.
@@ -132,9 +135,9 @@ class Estimates(SessionState):
         """Simulate the rest of the experiment: return how many more rewards it takes.
 
         Each run goes on from the session's state, with the means estimated so far for the true ones, and one pull at a
-        time. Rewards are 0 or b, or normal with standard deviation b/2 if they are not bounded, or with that of the
-        told ones if there is no range. So the interval says how runs differ, and not how wrong the estimates may be:
-        early on, it says little. It compiles, in seconds.
+        time. Rewards are 0 or b, or of the law that `intervals` names, with the variances so far where those are
+        unknown. So the interval says how runs differ, and not how wrong the estimates may be: early on, it says little.
+        It compiles, in seconds.
 
         Args:
             seeds: the number of runs.
@@ -157,10 +160,10 @@ class Estimates(SessionState):
         if moment is None or self._joining or not self.pulls[self._present].all():
             raise UsageError("expected_pulls needs a reward of each arm: tell the first pulls")
         told = self._told.of(self._present)
-        if self._unknown_variances and not np.all(told.squares > 0):
+        if self._law == UNKNOWN_VARIANCE and not np.all(told.squares > 0):
             raise UsageError("expected_pulls needs two rewards of each arm that differ: its variance is not known")
-        sd = told.spread if self._unknown_variances else np.full(len(told.pulls), self._reward_range / 2)
-        problem = estimated_problem(told.means, self._reward_range if self._bounded else None, sd)
+        sd = told.spread if self._law == UNKNOWN_VARIANCE else np.full(len(told.pulls), self._reward_range / 2)
+        problem = estimated_problem(self._law, told.means, sd)
         found = simulate_rest(self._run.runs, moment.state, problem, self._key, seeds=seeds, most=most)
         waiting = self._run.waiting  # told, and not seen by the rule
         mean, low, high = (max(number - waiting, 0.0) for number in found[:3])
@@ -174,7 +177,7 @@ class Estimates(SessionState):
     def _warn_of_range(self) -> None:
         """Warn once of rewards that vary by more than the range allows."""
         sd = self._reward_range / 2
-        if self._bounded or self._unknown_variances or self._warned or not (beyond := self._told.exceed(sd)).any():
+        if self._law != "gaussian" or self._warned or not (beyond := self._told.exceed(sd)).any():
             return
         self._warned, arm = True, int(np.argmax(beyond))
         warn(
@@ -184,14 +187,19 @@ class Estimates(SessionState):
 
     def _intervals(self, level: float) -> np.ndarray:
         """Return the intervals at ln(K / delta)."""
-        told, sides = self._told, np.asarray([-1, 1])
-        if self._unknown_variances:  # from the rewards told one by one: how prior ones vary is not known
+        told, law, b, sides = self._told, self._law, self._reward_range, np.asarray([-1, 1])
+        if law == UNKNOWN_VARIANCE:  # from the rewards told one by one: how prior ones vary is not known
             return told.centre[:, None] + radius_at_all_times(told.single, told.squares, level)[:, None] * sides
-        means, number, b = np.nan_to_num(self.means), np.maximum(self.pulls, 1), self._reward_range
+        means, number = np.nan_to_num(self.means), np.maximum(self.pulls, 1)
         ends = jax.device_get(_ends(np.float32(level), number.astype(np.float32), (means / b).astype(np.float32)))
-        bernoulli, radius = np.asarray(ends[:2], float).T, np.asarray(ends[2], float)
-        found = b * (bernoulli if self._bounded else (means / b)[:, None] + radius[:, None] * sides)
-        widest = (0.0, b) if self._bounded else (-np.inf, np.inf)
+        radius = np.asarray(ends[2], float)
+        if law == "bernoulli":
+            found, widest = b * np.asarray(ends[:2], float).T, (0.0, b)
+        elif law == "gaussian":
+            found, widest = means[:, None] + b * radius[:, None] * sides, (-np.inf, np.inf)
+        else:
+            divergence = 2 * radius**2
+            found, widest = np.stack(interval_by_divergence(law, means, divergence), axis=1), (0.0, np.inf)
         return np.where((self.pulls > 0)[:, None], found, np.asarray(widest))
 
 

@@ -15,6 +15,8 @@ from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.distributions.bernoulli_and_normal import Bernoulli, Gaussian
+from jaxbandits.problems.distributions.exponential_arms import Exponential
+from jaxbandits.problems.distributions.poisson_arms import Poisson
 from jaxbandits.random.streams import run_key
 from jaxbandits.random.threefry import key_words
 from jaxbandits.users_code.cache_key import Code, code_of
@@ -64,13 +66,20 @@ class _ZeroOrB(Bernoulli):
         return largest * Bernoulli.sample(words, probability).astype(jnp.float32)
 
 
-def estimated_problem(means: np.ndarray, b: float | None, sd: np.ndarray) -> Problem:
-    """Return arms with these means: rewards 0 or b, or for None normal with these standard deviations."""
-    mean = jnp.asarray(means, jnp.float32)
-    if b is None:
-        return Gaussian(mean, jnp.asarray(sd, jnp.float32))
-    each = jnp.full(len(means), b, jnp.float32)
-    return _ZeroOrB(mean / each, largest=each)
+def estimated_problem(law: str, means: np.ndarray, sd: np.ndarray) -> Problem:
+    """Return arms of a law (`validation.law_of`) with these means.
+
+    Args:
+        law: rewards are 0 or b for `bernoulli`, and normal unless it names another family.
+        means: `(K,)`.
+        sd: standard deviations of normal rewards, `(K,)`; b/2 for `bernoulli`.
+    """
+    mean, spread = jnp.asarray(means, jnp.float32), jnp.asarray(sd, jnp.float32)
+    if law == "bernoulli":
+        return _ZeroOrB(mean / (2 * spread), largest=2 * spread)
+    if law == "poisson":
+        return Poisson(mean)
+    return Exponential(mean) if law == "exponential" else Gaussian(mean, spread)
 
 
 def simulate_rest(

@@ -20,7 +20,7 @@ from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
 from jaxbandits.ask_tell.snapshot import begin, look
 from jaxbandits.ask_tell.told_rewards import ToldRewards
-from jaxbandits.ask_tell.validation import arms_of, key_of, prior_of, range_of
+from jaxbandits.ask_tell.validation import arms_of, key_of, law_of, prior_of, range_of
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.mapping import map_algorithm
@@ -60,7 +60,7 @@ class SessionState:
                 accepted. The guarantee of an algorithm that counts on b then needs (b/2)-sub-Gaussian rewards, such as
                 normal ones with a standard deviation of b/2; a warning says where they vary by more. For other
                 algorithms without a `reward_range`, the session's own `intervals` and `confidence` take rewards for
-                normal with unknown variances.
+                normal with unknown variances, or for those of the algorithm's family (Poisson, exponential).
             prior: rewards from before, `{"pulls": (K,), "means": (K,)}`, or "sums" in place of "means". They count as
                 pulls of the session, for a budget too; arms without one get their first pulls. The guarantee stays if
                 each of those pulls was chosen by earlier rewards only. Only for algorithms that select arms one by one
@@ -81,7 +81,7 @@ class SessionState:
         self._reward_range = range_of(self._algorithm, reward_range, bool(bounded))
         self._bounded = bool(bounded)
         self._warned = False
-        self._unknown_variances = not (bounded or self._algorithm.uses_range or reward_range is not None)
+        self._law = law_of(self._algorithm, reward_range, bool(bounded))
         self._key = key_of(key)
         self._handed_out = HandedOut(self._key, self._first_arms)
         self._present, self._joining = list(range(self._first_arms)), list[int]()
@@ -186,7 +186,7 @@ class SessionState:
             "joining": self._joining,
             "prior": None if self._prior is None else self._prior.to_data()[:2],
             "key": [int(word) for word in key_words(self._key)],
-            "reward_range": None if self._unknown_variances else self._reward_range,
+            "reward_range": self._reward_range if self._law in ("bernoulli", "gaussian") else None,
             "bounded": self._bounded,
             "told": self._told.to_data(),
         }

@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from jaxbandits import checks
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE, FamilyRule
 from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import MOST_ARMS, root_key
 
-__all__ = ["arms_of", "cost_of", "key_of", "prior_of", "range_of", "reward_of"]
+__all__ = ["arms_of", "cost_of", "key_of", "law_of", "prior_of", "range_of", "reward_of"]
 
 
 def arms_of(given: object) -> int:
@@ -51,6 +52,22 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b
+
+
+def law_of(algorithm: Hyperparameters, given: float | None, bounded: bool) -> str:
+    """Return what the rewards are taken for where the session itself judges them, a word of `glr_families`.
+
+    Args:
+        algorithm: the algorithm.
+        given: the range that the session was given; None for none.
+        bounded: whether rewards lie in [0, b].
+    """
+    if bounded:
+        return "bernoulli"
+    if algorithm.uses_range or given is not None:
+        return "gaussian"
+    family = algorithm.family_word if isinstance(algorithm, FamilyRule) else UNKNOWN_VARIANCE
+    return str(family)
 
 
 def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool) -> ToldRewards:

@@ -1,9 +1,11 @@
 """What a session says of its arms: intervals at all times, confidence, shares of traffic, pulls to come."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.statistics.family_intervals import interval_by_divergence
 from jaxbandits.statistics.glr_boundaries import exponential_family_level
 from jaxbandits.statistics.glr_unknown_variance import radius_at_all_times
 
@@ -205,15 +207,43 @@ def test_equal_arms_of_unknown_variances_are_not_told_apart(rule):
         assert np.all(widths > 50)
 
 
-@pytest.mark.parametrize("family", ["poisson", "exponential"])
-def test_rewards_of_a_family_without_a_range_have_unknown_variances(family):
-    """Those of a standard deviation 1/2, which nobody gave, are 20 times too narrow, with a warning."""
-    session, seen = jb.AskTell(jb.UniformGLR(delta=0.05, family=family), arms=2, bounded=False), ([], [])
+DIVERGENCES = {
+    "poisson": lambda m, q: q - m + (m * np.log(m / q) if m else 0),
+    "exponential": lambda m, q: m / q - 1 + np.log(q / m),
+}
+
+
+@pytest.mark.parametrize("family", DIVERGENCES)
+@pytest.mark.parametrize("rule", [jb.UniformGLR, jb.EBTCI])
+def test_rewards_of_a_family_without_a_range_have_intervals_of_the_family(rule, family):
+    session = jb.AskTell(rule(delta=0.05, family=family), arms=2, bounded=False)
     for reward in np.random.default_rng(5).gamma(4, 5, 60).round().tolist():
-        seen[arm := session.ask()].append(reward)
-        session.tell(arm, reward)
-    radii = radius_at_all_times(session.pulls, session.pulls * [np.var(one) for one in seen], np.log(2 / 0.05))
-    np.testing.assert_allclose(np.diff(session.intervals(), axis=1)[:, 0], 2 * radii, rtol=1e-6)
+        session.tell(session.ask(), reward)
+    level = 3 * np.log1p(np.log(session.pulls)) + float(exponential_family_level(np.float32(np.log(2 / 0.05))))
+    again = jb.AskTell.from_json(session.to_json())
+    np.testing.assert_array_equal(again.intervals(), session.intervals())
+    for arm, ends in enumerate(session.intervals()):
+        assert ends[0] < session.means[arm] < ends[1]
+        for end in ends:
+            found = session.pulls[arm] * DIVERGENCES[family](session.means[arm], end)
+            assert found == pytest.approx(level[arm], rel=1e-4)
+    rest = session.expected_pulls(seeds=50)
+    assert 0 < rest.mean < 1e6
+    assert rest.low < rest.high
+
+
+def test_intervals_of_families_at_their_edges():
+    low, high = interval_by_divergence("poisson", np.asarray([0.0, 1e-2, 5.0, 1e7]), np.asarray([0.5, 0.3, 1e-10, 2.0]))
+    assert low[0] == 0
+    assert high[0] == 0.5
+    for m, d, ends in zip([1e-2, 5.0, 1e7], [0.3, 1e-10, 2.0], np.transpose([low, high])[1:], strict=True):
+        for q in ends:
+            x = (q - m) / m
+            assert m * (x - np.log1p(x)) == pytest.approx(d, rel=1e-3)
+    low, high = interval_by_divergence("exponential", np.asarray([3.0, 2.0, 0.0]), np.asarray([800.0, 1e-9, 1.0]))
+    assert low[0] == pytest.approx(3 / 807.7, rel=1e-3)
+    np.testing.assert_array_equal(np.isinf(high), [True, False, True])
+    np.testing.assert_allclose([low[1], high[1]], [2 / (1 + 2e-9**0.5), 2 / (1 - 2e-9**0.5)], rtol=1e-8)
 
 
 def test_a_unit_of_the_rewards_changes_nothing():
@@ -225,10 +255,24 @@ def test_a_unit_of_the_rewards_changes_nothing():
     np.testing.assert_array_equal(again.intervals(), one.intervals())
 
 
+@jb.algorithm
+class LeastPulled:
+    budget: int
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
 def test_prior_rewards_whose_variance_is_not_known_count_in_no_interval():
     prior = {"pulls": [40, 40], "means": [9.0, 9.0]}
     rewards = np.random.default_rng(7).poisson(3.0, (60, 2)).astype(float)
-    session = told(jb.EBTCI(delta=0.05, family="poisson", epsilon=0.01), rewards, prior=prior)
+    session = told(LeastPulled(budget=140), rewards, prior=prior)
     count = session.pulls - 40
     means = (session.means * session.pulls - 40 * 9.0) / count
     assert np.all(count > 15)
