@@ -160,7 +160,7 @@ def test_a_bool_alone_is_no_number(value):
 def test_an_instance_of_a_paper_has_one_name():
     assert jaxbandits.abm(4.0).name == "abm:4"
     assert jaxbandits.gabillon(2.0).name == "gabillon:2"
-    with pytest.raises(UsageError, match=r"^abm: number must be a whole number, got True$"):
+    with pytest.raises(UsageError, match=r"^abm has the experiments 1 to 7, got True$"):
         jaxbandits.abm(True)
 
 

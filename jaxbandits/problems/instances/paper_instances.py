@@ -29,7 +29,6 @@ def abm(number: int) -> Bernoulli:
         >>> print(jb.abm(4).mean)
         [0.5  0.42 0.4  0.4  0.35 0.35]
     """
-    number = checks.whole("abm: number", number)
     others = {
         1: [0.4] * 19,
         2: [0.42] * 5 + [0.38] * 14,
@@ -39,9 +38,9 @@ def abm(number: int) -> Bernoulli:
         6: [0.48] + [0.37] * 18,
         7: [0.45] * 5 + [0.43] * 14 + [0.38] * 10,
     }
-    if number not in others:
+    if not checks.is_number(number) or number not in others:
         raise UsageError(f"abm has the experiments 1 to 7, got {number}")
-    return bernoulli([0.5, *others[number]], name=f"abm:{number}")
+    return bernoulli([0.5, *others[number]], name=f"abm:{number:g}")
 
 
 @varying
@@ -59,8 +58,9 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
         >>> jb.gabillon(1).bandits
         2
     """
-    number = checks.whole("gabillon: number", number)
-    name = f"gabillon:{number}"
+    if not checks.is_number(number) or number not in (1, 2, 3):
+        raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
+    name = f"gabillon:{number:g}"
     if number == 1:
         return bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
     pairs = {
@@ -75,8 +75,6 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
             [(0, 1), (0, 0.8), (0.45, 0.45), (0.45, 0.45)],
         ],
     }
-    if number not in pairs:
-        raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
     values = np.asarray(pairs[number], np.float64)
     return rademacher(values[..., 0], values[..., 1], name=name)
 
