@@ -1,5 +1,7 @@
 """Intervals for the means of Poisson and exponential rewards, by their divergences, in float64."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 __all__ = ["interval_by_divergence"]
@@ -29,14 +31,16 @@ def interval_by_divergence(family: str, mean: np.ndarray, divergence: np.ndarray
 
 def _roots(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the r below 1 and the r above 1 with r - 1 - log r = x, by bisection of log r and of r - 1."""
-    inner, outer = np.zeros_like(x), -1.0 - x
+    below = _bisected(lambda log_r: np.expm1(log_r) - log_r, -1 - x, x)
+    above = _bisected(lambda more: more - np.log1p(more), 2 * x + np.sqrt(2 * x), x)
+    return np.exp(below), 1 + above
+
+
+def _bisected(function: Callable[[np.ndarray], np.ndarray], far: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return where a function that grows from 0 at 0 to more than x at `far` has the value x."""
+    near = np.zeros_like(x)
     for _ in range(_HALVINGS):
-        middle = (inner + outer) / 2
-        beyond = np.expm1(middle) - middle > x
-        inner, outer = np.where(beyond, inner, middle), np.where(beyond, middle, outer)
-    low, high = np.zeros_like(x), 2 * x + np.sqrt(2 * x)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        beyond = middle - np.log1p(middle) > x
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    return np.exp(inner), 1 + low
+        middle = (near + far) / 2
+        beyond = function(middle) > x
+        near, far = np.where(beyond, near, middle), np.where(beyond, middle, far)
+    return near

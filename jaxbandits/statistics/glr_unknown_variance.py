@@ -137,9 +137,8 @@ def radius_at_all_times(pulls: np.ndarray, squares: np.ndarray, level: float) ->
         Infinite for few pulls, and for rewards that never differ, of which the normal law says nothing.
     """
     number = np.maximum(pulls, 1).astype(np.float64)
-    growth = np.expm1(
-        np.minimum((2 * level + np.log1p(number / PRIOR)) / number, 700.0)
-    )  # e^(2 level / N) (1 + N/c)^(1/N)
+    # e^(2 level / N) (1 + N/c)^(1/N) - 1, which is the most that the ratio in M exceeds 1 by.
+    growth = np.expm1(np.minimum((2 * level + np.log1p(number / PRIOR)) / number, 700.0))
     spare = number - PRIOR * growth
     known = (spare > 0) & (squares > 0)
     square = growth * squares * (number + PRIOR) / (number * np.where(known, spare, 1.0))

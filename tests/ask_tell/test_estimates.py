@@ -1,6 +1,5 @@
 """What a session says of its arms: intervals at all times, confidence, shares of traffic, pulls to come."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -255,24 +254,10 @@ def test_a_unit_of_the_rewards_changes_nothing():
     np.testing.assert_array_equal(again.intervals(), one.intervals())
 
 
-@jb.algorithm
-class LeastPulled:
-    budget: int
-
-    def select(self, arms, key):
-        return jnp.argmin(arms.pulls)
-
-    def done(self, arms):
-        return arms.time >= self.budget
-
-    def recommend(self, arms):
-        return jnp.argmax(arms.mean)
-
-
 def test_prior_rewards_whose_variance_is_not_known_count_in_no_interval():
     prior = {"pulls": [40, 40], "means": [9.0, 9.0]}
     rewards = np.random.default_rng(7).poisson(3.0, (60, 2)).astype(float)
-    session = told(LeastPulled(budget=140), rewards, prior=prior)
+    session = told(jb.Uniform(budget=140), rewards, prior=prior)
     count = session.pulls - 40
     means = (session.means * session.pulls - 40 * 9.0) / count
     assert np.all(count > 15)

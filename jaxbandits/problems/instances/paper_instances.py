@@ -58,11 +58,6 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
         >>> jb.gabillon(1).bandits
         2
     """
-    if not checks.is_number(number) or number not in (1, 2, 3):
-        raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
-    name = f"gabillon:{number:g}"
-    if number == 1:
-        return bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
     pairs = {
         2: [
             [(0, 1), (0.45, 0.45), (0.25, 0.65), (0, 0.9)],
@@ -75,6 +70,11 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
             [(0, 1), (0, 0.8), (0.45, 0.45), (0.45, 0.45)],
         ],
     }
+    if not checks.is_number(number) or number not in (1, *pairs):
+        raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
+    name = f"gabillon:{number:g}"
+    if number == 1:
+        return bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
     values = np.asarray(pairs[number], np.float64)
     return rademacher(values[..., 0], values[..., 1], name=name)
 
