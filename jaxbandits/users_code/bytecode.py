@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
-__all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
+__all__ = ["BYTECODE", "Import", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
 
 #: The kind of bytecode: each minor version of Python has its own.
 BYTECODE = str(sys.implementation.cache_tag)
@@ -25,8 +25,16 @@ class Names(NamedTuple):
     """The names that a function uses, its inner functions included."""
 
     globals: tuple[str, ...]  # in alphabetical order
-    modules: tuple[str, ...]  # that it imports
+    imports: tuple["Import", ...]
     attributes: frozenset[str]  # of any object
+
+
+class Import(NamedTuple):
+    """An import in a function's body, as Python's `__import__` takes it."""
+
+    module: str  # as it is written; without its dots
+    names: tuple[str, ...] | None  # after `from … import`
+    level: int  # how many dots there are
 
 
 def short_hash(text: str | bytes) -> str:
@@ -60,15 +68,19 @@ def bytecode_hash(code: types.CodeType) -> str:
 @once_a_code
 def names_in(code: types.CodeType) -> Names:
     """Return the names that a function uses."""
-    found: dict[str, set[str]] = {"globals": set(), "modules": set(), "attributes": set()}
+    found: dict[str, set[str]] = {"globals": set(), "attributes": set()}
+    imports = set()
     for one in _with_inner(code):
         found["attributes"].update(one.co_names)
-        for instruction in dis.get_instructions(one):
+        instructions = [each for each in dis.get_instructions(one) if each.opname != "EXTENDED_ARG"]
+        for place, instruction in enumerate(instructions):
             if "GLOBAL" in instruction.opname or instruction.opname == "LOAD_NAME":
                 found["globals"].add(instruction.argval)
-            elif instruction.opname == "IMPORT_NAME":
-                found["modules"].add(instruction.argval)
-    return Names(tuple(sorted(found["globals"])), tuple(sorted(found["modules"])), frozenset(found["attributes"]))
+            elif instruction.opname == "IMPORT_NAME":  # after both of its arguments
+                level, names = (each.argval for each in instructions[place - 2 : place])
+                imports.add(Import(instruction.argval, names, level))
+    in_order = sorted(imports, key=repr)
+    return Names(tuple(sorted(found["globals"])), tuple(in_order), frozenset(found["attributes"]))
 
 
 def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -1,6 +1,7 @@
 """The owner of a module: the user, Python, this package or an installed library."""
 
 import functools
+import importlib.util
 import os
 import sys
 import sysconfig
@@ -64,6 +65,8 @@ def _owner(top: str) -> str:
         return _USERS
     module = sys.modules.get(top)
     place = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
+    if top and module is None and (spec := importlib.util.find_spec(top)):  # a function imports it later
+        place = spec.origin if spec.has_location else next(iter(spec.submodule_search_locations or []), None)
     if place is None:  # made by hand; or a frozen part of Python
         return _FIXED if top in sys.stdlib_module_names else _USERS
     folder = Path(os.path.abspath(place))

@@ -183,10 +183,14 @@ class _Walk:
             located = name.startswith("__") and name.endswith("__")  # such as `__file__`, which does not count
             if name in spelled and not located:
                 self._named(label, name, spelled[name], names.attributes)
-        for name in names.modules:
-            package = spelled.get("__package__") or ""
-            if module := sys.modules.get(name) or sys.modules.get(f"{package}.{name}"):
-                self._named(label, name, module, names.attributes)
+        for one in names.imports:
+            if one.level or not self._owners.is_installed(one.module):
+                try:  # the function imports it too, but only when it is traced
+                    module = __import__(one.module, spelled, None, one.names or (), one.level)
+                except Exception:  # of any class: if it matters, the function will say so
+                    continue
+                name = one.module if one.names else top_of(one.module)
+                self._named(label, name or module.__name__, module, names.attributes)
 
     def _installed(self, label: str, function: types.FunctionType, library: str) -> Installed | Unreadable:
         """Read what a function of an installed library was made around."""

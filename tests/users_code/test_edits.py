@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import importlib
+import sys
 import time
 
 import jax
@@ -15,6 +16,7 @@ import jaxbandits as jb
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.problems.base import register_problem
 from jaxbandits.users_code.cache_key import code_of
+from jaxbandits.users_code.records import CODE, change, recorded
 
 ARMS = 64
 PROBLEM, KEY = jb.bernoulli(np.linspace(0.1, 0.9, ARMS)), jax.random.key(0)
@@ -228,6 +230,52 @@ def test_modules_that_import_each_other(modules):
     assert second != first
     other.f = lambda: 1
     assert key() not in (first, second)
+
+
+IMPORTS = [
+    "import users_late as late",
+    "from users_package import late",
+    "from . import late",
+    "from ..late import K\n late = 0",
+]
+
+
+@pytest.mark.parametrize("line", IMPORTS)
+def test_a_module_that_only_a_function_imports(line, modules, monkeypatch):
+    """It was not read before the first call had imported it, nor was what `from . import` names at all."""
+    (modules.folder / "users_package" / "inner").mkdir(parents=True)
+    for name in ("users_late", "users_package.late", "users_package.inner.late"):
+        modules.write(name.replace(".", "/"), "K = 1\n")
+    package = "users_package.inner" if ".." in line else "users_package"
+    within = {"__package__": package, "__name__": f"{package}.rule"}
+    exec(f"def metric(problem, state, recommended):\n {line}\n return late.K if late else K", within)
+
+    def record():
+        for name in [name for name in sys.modules if name.startswith(("users_late", "users_package"))]:
+            monkeypatch.delitem(sys.modules, name)
+        importlib.invalidate_caches()
+        importlib.import_module(package)
+        found = recorded(functions={"metric": within["metric"]})
+        assert found == recorded(functions={"metric": within["metric"]})
+        return found
+
+    before = record()
+    assert record() == before
+    for name in ("users_late", "users_package.late", "users_package.inner.late"):
+        modules.write(name.replace(".", "/"), "K = 2\n")
+    assert "K of metric: 1 there and 2 here" in change(before[CODE], record()[CODE])
+
+
+def test_a_module_that_cannot_be_imported_is_left_to_the_function():
+    def metric(problem, state, recommended):
+        try:
+            import users_module_that_is_nowhere
+        except ImportError:
+            return state.time
+        return users_module_that_is_nowhere.K
+
+    ds = jb.simulate(jb.Uniform(budget=4), jb.bernoulli([0.6, 0.4]), seeds=1, metrics={"m": metric})
+    assert int(ds.m[0]) == 4
 
 
 PRIVATE = """
