@@ -37,6 +37,8 @@ def array_text(array: object) -> str:
 def _text(array: object) -> str:
     if isinstance(array, jax.Array) and jax.numpy.issubdtype(array.dtype, jax.dtypes.prng_key):
         return f"{array.dtype} {_text(jax.random.key_data(array))}"
+    if isinstance(array, np.ma.MaskedArray):
+        return f"{_text(array.data)} {_text(np.ma.getmaskarray(array))} {array.fill_value!r}"
     numbers = np.asarray(array)
     if numbers.size == 1 and numbers.dtype.kind in "biuf":
         return f"{numbers.dtype}{numbers.shape} {numbers.item()!r}"

@@ -4,11 +4,12 @@ import collections
 import dataclasses
 import functools
 import types
+from collections.abc import Callable
 
-__all__ = ["attributes_of", "functions_in", "innermost"]
+__all__ = ["attributes_of", "fields_of", "functions_in", "innermost"]
 
-#: What `typing.NamedTuple` and `abc` add: it does not affect a result.
-_ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields"}
+#: What `typing.NamedTuple` and `abc` add: it does not affect a result, or is part of what does.
+_ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields", "_field_defaults"}
 #: The file name of functions that `dataclasses` has written.
 _WRITTEN = "<string>"
 
@@ -18,6 +19,27 @@ def attributes_of(cls: type) -> list[tuple[str, object]]:
     fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     names = sorted(vars(cls).keys() - fields - _ADDED)
     return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
+
+
+def fields_of(cls: type, is_installed: Callable[[str], bool]) -> dict[str, object]:
+    """Return what a dataclass's fields say of new instances: defaults by name, and all else under `dataclasses`' name.
+
+    Fields that installed classes define do not count.
+    """
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    bases = [base for base in cls.__mro__ if dataclasses.is_dataclass(base) and is_installed(base.__module__)]
+    others = {field.name for base in bases for field in dataclasses.fields(base)}
+    fields = [field for field in dataclasses.fields(cls) if field.name not in others]
+    found: dict[str, object] = {}
+    for field in fields:
+        for value in (field.default, field.default_factory):
+            if value is not dataclasses.MISSING:
+                found[field.name] = value
+    settings = vars(cls).get("__dataclass_params__")
+    kinds = [(field.name, field.init, field.compare, field.kw_only) for field in fields]
+    found["__dataclass_fields__"] = kinds, [getattr(settings, name, None) for name in ("eq", "order")]
+    return found
 
 
 def functions_in(attribute: object) -> list[tuple[str, object]]:

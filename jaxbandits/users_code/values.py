@@ -146,7 +146,8 @@ class Values:
         except Exception:  # of any class: the object does not say what it holds
             raise CannotTellError(type(value).__name__) from None
         if isinstance(reduced, str):  # the name of a global, in a known module or else in an unknown one
-            if not self._owners.is_installed(str(getattr(value, "__module__", None) or "builtins")):
+            is_name = all(part.isidentifier() for part in reduced.split("."))  # not "f (vectorized)", of NumPy's
+            if not (is_name and self._owners.is_installed(str(getattr(value, "__module__", None) or "builtins"))):
                 raise CannotTellError(type(value).__name__)
             return [reduced]
         make, arguments, *rest = reduced

@@ -1,8 +1,8 @@
 """All code that a user's objects run, by label: functions as `Rule.step` or `helper`, values as `Rule.step: THRESHOLD`.
 
-From a class: its methods, properties, attributes and bases. From a function: its defaults, what it closes over, and the
-globals that it names; in the user's own modules also through a module's name. Functions and classes found there are
-read in turn. What Python, this package and installed libraries define is known by its name only.
+From a class: its methods, properties, attributes, fields and bases. From a function: its defaults, what it closes over,
+and the globals that it names; in the user's own modules also through a module's name. Functions and classes found there
+are read in turn. What Python, this package and installed libraries define is known by its name only.
 
 What code reaches by other ways is not seen: names made at run time (`getattr`, `exec`), files, environment variables,
 options of `jax.jit`, changes in installed libraries. A value that hides its content is `Unreadable`.
@@ -21,7 +21,7 @@ import jax
 
 from jaxbandits.axes import Axis
 from jaxbandits.users_code.bytecode import BYTECODE, names_in, short_hash
-from jaxbandits.users_code.class_attributes import attributes_of, functions_in, innermost
+from jaxbandits.users_code.class_attributes import attributes_of, fields_of, functions_in, innermost
 from jaxbandits.users_code.ownership import Ownership, top_of
 from jaxbandits.users_code.values import CannotTellError, Values
 
@@ -78,6 +78,7 @@ class _Walk:
         self._parts: dict[str, Part] = {}
         self._label_of: dict[int, str] = {}  # functions and classes, by identity
         self._labels: set[str] = set()
+        self._given: set[type] = set()  # classes of nodes, and their bases: the values of all fields are given
         self._queue: collections.deque[tuple[str, Any]] = collections.deque()
         self._owners = Ownership()
         self._values = Values(self._refer, self._owners)
@@ -102,6 +103,7 @@ class _Walk:
         if data is None:
             return
         kind, fixed = data
+        self._given.update(kind.__mro__)
         self._patches(kind)
         if not self._owners.is_installed(kind.__module__):
             label = self._refer(kind)
@@ -195,8 +197,7 @@ class _Walk:
     def _installed(self, label: str, function: types.FunctionType, library: str) -> Installed | Unreadable:
         """Read what a function of an installed library was made around."""
         version = str(getattr(sys.modules.get(library), "__version__", BYTECODE))
-        inner = vars(function).get("__wrapped__")
-        if isinstance(inner, types.FunctionType):
+        if isinstance(inner := vars(function).get("__wrapped__"), types.FunctionType):
             self._refer(inner, f"{label}.__wrapped__")
         cells = []
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -226,8 +227,8 @@ class _Walk:
             self._value(f"{label}: {name}", name, value, value.__name__ if closure and is_named else None)
         elif value not in within and not self._owners.is_installed(value.__name__):
             for attribute in sorted(attributes & vars(value).keys()):
-                found = vars(value)[attribute]
-                self._named(label, f"{name}.{attribute}", found, attributes, within=(*within, value))
+                one = f"{name}.{attribute}"
+                self._named(label, one, vars(value)[attribute], attributes, within=(*within, value))
 
     def _class(self, label: str, cls: type) -> None:
         written = vars(cls).get("__made_of__")  # by a decorator, which made this class from another of its name
@@ -235,9 +236,9 @@ class _Walk:
         if bases := [base for base in (*bases, type(cls)) if base not in (object, type)]:
             self._value(f"{label}: bases", label, bases)
         self._patches(cls)
-        attributes = dict(attributes_of(cls))
-        if written:
-            attributes = dict(attributes_of(written)) | attributes
+        attributes = (dict(attributes_of(written)) if written else {}) | dict(attributes_of(cls))
+        if cls not in self._given:
+            attributes |= fields_of(cls, self._owners.is_installed)
         for name, attribute in sorted(attributes.items()):
             where = f"{label}.{name}"
             functions = functions_in(attribute)

@@ -278,6 +278,54 @@ def test_a_module_that_cannot_be_imported_is_left_to_the_function():
     assert int(ds.m[0]) == 4
 
 
+NEW_INSTANCES = {
+    "@dataclasses.dataclass\nclass Own:\n x: int = 1": "2",
+    "@dataclasses.dataclass\nclass Own:\n x: int = dataclasses.field(default_factory=lambda: 1)": "2",
+    "class Own(typing.NamedTuple):\n x: int = 1": "2",
+    "Own = collections.namedtuple('Own', 'x', defaults=[1])": "2",
+    "@jb.algorithm\nclass Own:\n x: int = 1\n select = done = recommend = lambda self, *seen: 0": "2",
+    "@dataclasses.dataclass\nclass Base:\n x: int = 1\n@dataclasses.dataclass\nclass Own(Base):\n pass": "2",
+    "@dataclasses.dataclass\nclass Pair:\n x: int\n y: int\ndef Own(): return Pair(1, 0)": ("x: int\n y", "y: int\n x"),
+    "@dataclasses.dataclass(eq=True)\nclass Pair:\n y: int\ndef Own():\n x = Pair(0) == Pair(0)\n return Pair": "False",
+    "array = np.ma.array([1], mask=[True])\nclass Own:\n x = property(lambda self: array.count())": "False",
+}
+
+
+@pytest.mark.parametrize("text", NEW_INSTANCES)
+def test_what_new_instances_of_a_users_class_are(text):
+    """Defaults and the order of fields were not read, nor were the masks of arrays."""
+    edit = NEW_INSTANCES[text]
+    old, new = edit if isinstance(edit, tuple) else ({"2": "1", "False": "True"}[edit], edit)
+
+    def key(text):
+        within = {"__name__": "__main__"}
+        exec(f"import collections, dataclasses, typing, numpy as np, jaxbandits as jb\n{text}", within)
+        exec("def metric(problem, state, recommended):\n return Own().x", within)
+        return code_of(functions={"metric": within["metric"]}).key, recorded(functions={"metric": within["metric"]})
+
+    assert key(text) == key(text)
+    (first, before), (second, after) = key(text), key(text.replace(old, new, 1))
+    assert first != second
+    assert change(before[CODE], after[CODE])
+
+
+def test_a_default_of_a_rule_does_not_count_where_its_value_is_given():
+    def made(default):
+        @jb.algorithm
+        class Own(jb.Uniform):
+            x: float = default
+
+        return Own(budget=4, x=3.0)
+
+    assert recorded([made(1.0)]) == recorded([made(2.0)])
+
+
+def test_a_ufunc_that_hides_its_function_cannot_be_read():
+    ufunc = np.frompyfunc(lambda x: x, 1, 1)
+    with pytest.warns(UserWarning, match="ufunc of metric has changed is unknown, since the content of a ufunc"):
+        code_of(functions={"metric": lambda problem, state, recommended: ufunc(1)})
+
+
 PRIVATE = """
 __LEVEL = 1
 
