@@ -25,7 +25,7 @@ from jaxbandits.gradients.differences import (
     slope_of,
 )
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
-from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.gradients.measures import OWN, measure_of, one_number
 from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, distinct, enough, fewer, varied, warn_of_few
 from jaxbandits.gradients.several_parameters import takes_several
@@ -116,7 +116,9 @@ def expected(
     assert isinstance(wrt, str)  # a list was split by `takes_several`
     measure = measure_of(metric)
     known, parameter, kind = _target(algorithm, problem, wrt)
-    own: dict[str, Callable[..., ArrayLike] | Metric] = {} if isinstance(metric, str) else {OWN: metric}
+    own: dict[str, Callable[..., ArrayLike] | Metric] = {}
+    if not isinstance(metric, str):  # a gradient in the law has a number for each arm itself
+        own[OWN] = one_number(metric) if kind == "law" else metric
     about: dict[str, str | float] = {}
     if kind != "algorithm" and smoothing is not None:
         what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"

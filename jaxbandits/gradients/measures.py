@@ -14,7 +14,7 @@ from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
 
-__all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of", "wrong"]
+__all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of", "one_number", "wrong"]
 
 #: Names of the metrics that runs are made with.
 OWN, DIRECT = "own_measure", "direct_part"
@@ -94,6 +94,26 @@ def measure_of(metric: object) -> Measure:
     if not callable(function):
         raise UsageError(f"a metric is a name or a function of problem, state and returned arms, got {metric!r}")
     return Measure(_of(OWN), function)
+
+
+def one_number(metric: Callable[..., ArrayLike] | Metric) -> Metric:
+    """Return a user's metric as one that is refused if it has a number for each arm."""
+    given = metric if isinstance(metric, Metric) else Metric(metric)
+    return dataclasses.replace(given, function=_OneNumber(given.function))
+
+
+@dataclasses.dataclass(frozen=True)
+class _OneNumber:
+    """A metric that checks its shape; two of the same function are equal, so that they are one program."""
+
+    function: Function
+
+    def __call__(self, problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
+        """Return the number, `()`."""
+        value = jnp.asarray(self.function(problem, state, recommended))
+        if value.shape:
+            raise UsageError(f"the metric must be one number of a run here, got {value.dtype} {value.shape}")
+        return value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,11 +4,12 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from jaxbandits.algorithms.parameters import axes_of, is_whole
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["Coordinate", "coordinates"]
+__all__ = ["Coordinate", "check_without_axes", "coordinates"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +58,16 @@ _ENDS = {
 }
 
 
+def check_without_axes(where: str, known: Rule) -> None:
+    """Check that an algorithm, or one to compare with, is a single one; `where` begins the message.
+
+    Raises:
+        UsageError: axes, over which objectives would be averaged.
+    """
+    if axes := axes_of(known):
+        raise UsageError(f"{where}tuning needs one algorithm: {', '.join(axes)} must be one value, not an axis")
+
+
 def coordinates(known: Rule, wrt: Sequence[str]) -> list[Coordinate]:
     """Return the parameters of an algorithm that are tuned, from where they start.
 
@@ -76,7 +87,7 @@ def _coordinate(known: Rule, name: str) -> Coordinate:
     if name not in fields:
         raise unknown_name(f"parameter of {type(known).__name__}", name, fields)
     start, rule = getattr(known, name), fields[name].metadata.get("rule", "")
-    if rule not in _ENDS or (isinstance(start, bool | str | int) and not is_number(start)):
+    if rule not in _ENDS or is_whole(fields[name]) or (isinstance(start, bool | str | int) and not is_number(start)):
         raise UsageError(f"{type(known).__name__} has no derivative in {name}, which is an integer or a choice")
     if not is_number(start):
         raise UsageError(f"tuning needs one value of {name} to start from, {type(known).__name__} has {_said(start)}")

@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.axes import axis
 from jaxbandits.engine.metric import Metric
-from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
+from jaxbandits.gradients.measures import OWN, Measure, measure_of, one_number, wrong
 from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
@@ -54,7 +54,7 @@ def goal_of(objective: str | Callable[..., ArrayLike], max_pulls: int | None) ->
     measure = measure_of(objective)
     if isinstance(objective, str):
         return Goal(objective, measure, {}, max_pulls)
-    return Goal(getattr(objective, "__name__", "own"), measure, {OWN: objective}, max_pulls)
+    return Goal(getattr(objective, "__name__", "own"), measure, {OWN: one_number(objective)}, max_pulls)
 
 
 def measured(goal: Goal, algorithm: object, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:

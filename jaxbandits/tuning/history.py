@@ -68,6 +68,9 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
     if "problem" not in there:
         warn("the history does not say of which family its problems are: it is taken to be the same")
         there["problem"] = here["problem"]
+    if "training_problems" in here and "training_problems" not in there:
+        warn("the history does not say which problems its list had: they are taken to be the same")
+        there["training_problems"] = here["training_problems"]
     if found := difference(there, here):
         raise UsageError(f"the history is of other arguments: {found}")
     warn_of_doubts(there, here, "the history")

@@ -11,7 +11,7 @@ import optax
 import xarray as xr
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
+from jaxbandits.checks import INSIDE_UNIT, number, seed, shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.errors import UsageError
@@ -20,7 +20,7 @@ from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.to_spec import describe_problem
 from jaxbandits.sweeps.spec import describe_algorithm
-from jaxbandits.tuning.bijectors import Coordinate, coordinates
+from jaxbandits.tuning.bijectors import Coordinate, check_without_axes, coordinates
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
 from jaxbandits.tuning.evaluation import judged, share_within
 from jaxbandits.tuning.history import Step, history_of, steps_of
@@ -133,7 +133,12 @@ def tune(
     kept_seeds = max(seeds, 2) if held_out_seeds is None else whole("held_out_seeds", held_out_seeds, 2)
     limit = None if error_at_most is None else number("error_at_most", error_at_most, INSIDE_UNIT)
     where, drawn = coordinates(known, wrt), instances_of(problems, root_seed)
+    check_without_axes("", known)
+    if not isinstance(against, Mapping | None):
+        raise UsageError(f"against must be algorithms by their names, {{'name': algorithm}}, got {shown(against)}")
     compared = {**(against or {})}
+    for name, other in compared.items():
+        check_without_axes(f"against, {name!r}: ", accept(other))
     if clash := {_START, _TUNED} & compared.keys():
         raise UsageError(f"against must not use the names 'start' and 'tuned', got {clash.pop()!r}: rename it")
     first_instances = drawn.of_step(0, instances)
@@ -148,6 +153,7 @@ def tune(
         "max_pulls": max_pulls,
         "width": WIDTH,
         "first_instances": array_hash(jax.tree.leaves(first_instances)),
+        **({"training_problems": array_hash(jax.tree.leaves(drawn.training))} if drawn.training else {}),
         "problem": {str(place): describe_problem(one) for place, one in enumerate(first_instances)},
         **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }

@@ -122,6 +122,8 @@ REFUSED = [
     ({"problem": jb.bernoulli(jb.axis([[0.5, 0.4], [0.6, 0.4]]))}, "needs a single problem"),
     ({"algorithm": jb.AdaptiveTopK(k=1, epsilon=0.2)}, "draws sums of rewards"),
     ({"seeds": 1}, "at least 2 seeds"),
+    ({"metric": lambda problem, state, recommended: state.pulls}, r"one number of a run here, got int32 \(2,\)"),
+    ({"metric": jb.Metric(lambda *seen: seen[1].mean), "refit_algorithm": True}, r"here, got float32 \(2,\)"),
 ]
 
 

@@ -46,6 +46,13 @@ class Dial:
         return jnp.where(state.luck < jnp.exp(-state.x), 1, 0)
 
 
+@jb.algorithm
+class TwoDials(Dial):
+    """Has a whole number too."""
+
+    turns: int
+
+
 def square(problem, state, recommended):
     return (state.own.x - 3 * problem.mean[0]) ** 2
 
@@ -139,6 +146,21 @@ def test_a_history_of_other_problems_with_the_same_means_is_refused(family, mess
         jb.tune(Dial(1.0), lambda random: family([random.uniform(0.7, 0.9), 0.5]), square, **arguments)
 
 
+def test_a_history_of_a_list_with_another_problem_is_refused():
+    """Only the problems of the first step were compared."""
+    problems = [jb.bernoulli([0.7 + 0.01 * number, 0.5]) for number in range(12)]
+    given = {"wrt": ["x"], "instances": 2, "seeds": 20, "held_out": 4, "steps": 2}
+    first = jb.tune(Dial(1.0), problems, square, **given)
+    again = jb.tune(Dial(1.0), problems, square, history=first.history, **given)
+    assert again.history.identical(first.history)
+    in_training = instances_of(problems, 0).training
+    seen = {id(problem) for problem in instances_of(problems, 0).of_step(0, 2)}
+    place = next(i for i, one in enumerate(problems) if id(one) in set(map(id, in_training)) - seen)
+    problems[place] = jb.bernoulli([0.9, 0.8])
+    with pytest.raises(jb.UsageError, match="other arguments: training_problems is"):
+        jb.tune(Dial(1.0), problems, square, history=first.history, **given)
+
+
 def test_a_built_in_algorithm_is_tuned_beside_others():
     start = jb.UGapEb(budget=60, a=20.0)
     found = jb.tune(
@@ -219,13 +241,19 @@ BAD = [
     ({"against": {"tuned": Dial(2.0)}}, "must not use the names 'start' and 'tuned'"),
     ({"optimizer": optax.sgd(float("inf"))}, "smaller learning rate"),
     ({"held_out": 1}, "at least 2"),
+    ({"against": [Dial(2.0)]}, "against must be algorithms by their names"),
+    (
+        {"against": {"grid": Dial(jb.axis([1.0, 2.0]))}},
+        "against, 'grid': tuning needs one algorithm: x must be one value",
+    ),
+    ({"objective": lambda problem, state, recommended: state.pulls}, r"one number of a run here, got int32 \(2,\)"),
 ]
 
 
 @pytest.mark.parametrize(("options", "message"), BAD)
 def test_bad_input(options, message):
     with pytest.raises(jb.UsageError, match=message) as error:
-        quickly(Dial(1.0), square, **({"steps": 2} | options))
+        quickly(Dial(1.0), **({"objective": square, "steps": 2} | options))
     assert "\n" not in str(error.value)
 
 
@@ -239,6 +267,11 @@ def test_an_objective_that_is_no_number_is_said():
     [
         (lambda: jb.tune(jb.UGapEb(budget=60), draw, wrt="a"), "one value of a to start from, UGapEb has none"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="budget"), "which is an integer or a choice"),
+        (lambda: jb.tune(TwoDials(x=1.0, turns=3), draw, wrt="turns"), "which is an integer or a choice"),
+        (
+            lambda: jb.tune(TwoDials(x=1.0, turns=jb.axis([3, 4])), draw, wrt="x"),
+            "turns must be one value, not an axis",
+        ),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="epsilon"), "start it elsewhere, got 0.0"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=jb.axis([1, 2])), draw, wrt="a"), "one value of a"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="aa"), "did you mean 'a'"),
