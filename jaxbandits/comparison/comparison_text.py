@@ -21,6 +21,8 @@ def show(found: ComparedRows, width: int) -> str:
         return textwrap.fill(text, max(width, 40), break_long_words=False, break_on_hyphens=False)
 
     asked = f"{found.problem.name}: find {found.question.aim}. {runs(found.seeds)} each, intervals are 95%."
+    if found.problem.costs is not None:
+        asked += " Pulls are counted, whatever they cost."
     parts = [prose(advise(found)), "", prose(asked)]
     if found.delta is not None:
         parts += ["", *_confidence_part(found, prose)]

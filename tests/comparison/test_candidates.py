@@ -551,6 +551,14 @@ def test_a_stored_comparison_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("few")
+def test_where_pulls_have_costs_the_text_says_that_they_do_not_count():
+    priced = jb.with_costs(jb.bernoulli(MEANS), [0.9, 0.1, 0.5])
+    said = "Pulls are counted, whatever they cost."
+    assert said in str(compare(priced, budget=40, seeds=20))
+    assert said not in str(compare(jb.bernoulli(MEANS), budget=40, seeds=20))
+
+
+@pytest.mark.usefixtures("few")
 def test_json_has_the_numbers_of_the_table(capsys):
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "50"]
     assert main([*command, "--json", "--no-progress"]) == 0
