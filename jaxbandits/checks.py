@@ -170,7 +170,7 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     """Return numbers of any shape as float64; nan and infinities pass too.
 
     Raises:
-        UsageError: texts, rows of different lengths, masked values, a single bool, or what is no number.
+        UsageError: texts, dates, complex or masked values, rows of different lengths, a bool, or what is no float.
     """
     if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(values)):
         raise UsageError(
@@ -184,10 +184,10 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
         given = np.asarray(values)
         if given.dtype.kind in "SU" or (given.dtype == object and any(isinstance(x, str | bytes) for x in given.flat)):
             raise TypeError
-        if given.dtype == bool and given.ndim == 0:
+        if (given.dtype == bool and given.ndim == 0) or given.dtype.kind in "cmM":  # NumPy would drop what they mean
             raise TypeError
         return np.asarray(given, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of an int above all floats
         raise UsageError(f"{name} must be numbers, got {shown(values)}") from None
 
 

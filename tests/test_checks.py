@@ -133,6 +133,16 @@ def test_a_rule_is_the_same_for_one_number_and_for_many(rule, inside, outside):
         ),
         (lambda: checks.numbers("x", ["0.5", "0.7"]), "x must be numbers, got ['0.5', '0.7']"),
         (lambda: checks.numbers("x", [[1, 2], [3]]), "x must be numbers, got [[1, 2], [3]]"),
+        (lambda: checks.numbers("x", [1j, 2]), "x must be numbers, got [1j, 2]"),
+        (lambda: checks.numbers("x", [10**400, 2]), f"x must be numbers, got [{'1' + '0' * 57}…"),
+        (
+            lambda: checks.numbers("x", np.array(["2020-01-01"], "M8[D]")),
+            "x must be numbers, got array(['2020-01-01'], dtype='datetime64[D]')",
+        ),
+        (
+            lambda: checks.numbers("x", np.array([5], "m8[s]")),
+            "x must be numbers, got array([5], dtype='timedelta64[s]')",
+        ),
         (
             lambda: checks.numbers("x", np.array([1, "2"], object)),
             "x must be numbers, got array([1, '2'], dtype=object)",
