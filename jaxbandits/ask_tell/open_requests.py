@@ -1,7 +1,7 @@
 """The pulls that a rule requests at once: which of them were handed out, and which rewards were told."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -10,6 +10,9 @@ from jax.typing import ArrayLike
 from jaxbandits.errors import UsageError
 
 __all__ = ["OpenRequests", "Request"]
+
+#: Requests in a chunk: a change copies those of one chunk, and the list of the chunks.
+_CHUNK = 256
 
 
 class Request(NamedTuple):
@@ -70,6 +73,44 @@ class Request(NamedTuple):
         return self._replace(told=_added(self.told, entry, 1), sums=_added(self.sums, entry, reward))
 
 
+class ByNumber(Mapping[int, Request]):
+    """Requests by their numbers, in order; a further one has the largest number. Methods return others.
+
+    They are kept in chunks: with 10^5 pulls in flight, a copy of all requests would take longer than a rule's step.
+    """
+
+    def __init__(self, chunks: Mapping[int, Mapping[int, Request]] | None = None) -> None:
+        """Take chunks by number // 256, none of them empty; None for no request."""
+        self._chunks = chunks or {}
+
+    def __getitem__(self, number: int) -> Request:
+        """Return the request with a number."""
+        return self._chunks[number // _CHUNK][number]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers in order."""
+        for chunk in self._chunks.values():
+            yield from chunk
+
+    def __len__(self) -> int:
+        """Return the number of requests."""
+        return sum(map(len, self._chunks.values()))
+
+    def plus(self, number: int, request: Request) -> "ByNumber":
+        """Return the requests with a further one, or with one that has changed."""
+        place = number // _CHUNK
+        return ByNumber({**self._chunks, place: {**self._chunks.get(place, {}), number: request}})
+
+    def minus(self, number: int) -> "ByNumber":
+        """Return the requests without one."""
+        place, chunks = number // _CHUNK, dict(self._chunks)
+        if left := {other: request for other, request in chunks[place].items() if other != number}:
+            chunks[place] = left
+        else:
+            del chunks[place]
+        return ByNumber(chunks)
+
+
 @dataclasses.dataclass(frozen=True)
 class OpenRequests:
     """The open requests, and what a next pull needs to know of all of them; methods return others.
@@ -80,14 +121,14 @@ class OpenRequests:
         pulls: int64 `(K,)`, the pulls of each arm that they ask for.
     """
 
-    by_number: Mapping[int, Request]
+    by_number: ByNumber
     unasked: frozenset[int]
     pulls: np.ndarray
 
     @classmethod
     def of(cls, requests: Mapping[int, Request], arms: int) -> "OpenRequests":
         """Return requests by their numbers, of a number of arms."""
-        found = cls({}, frozenset(), np.zeros(arms, np.int64))
+        found = cls(ByNumber(), frozenset(), np.zeros(arms, np.int64))
         for number, request in requests.items():
             found = found.with_request(number, request)
         return found
@@ -106,12 +147,12 @@ class OpenRequests:
         """Return the requests with a further one, or with one that has changed: its arms and counts stay."""
         unasked = self.unasked - {number} if request.next_entry is None else self.unasked | {number}
         pulls = self.pulls if number in self.by_number else self.pulls + self._pulls_of(request)
-        return OpenRequests({**self.by_number, number: request}, unasked, pulls)
+        return OpenRequests(self.by_number.plus(number, request), unasked, pulls)
 
     def without(self, number: int) -> "OpenRequests":
         """Return the requests without one."""
-        others = dict(self.by_number)
-        return OpenRequests(others, self.unasked - {number}, self.pulls - self._pulls_of(others.pop(number)))
+        pulls = self.pulls - self._pulls_of(self.by_number[number])
+        return OpenRequests(self.by_number.minus(number), self.unasked - {number}, pulls)
 
     def _pulls_of(self, request: Request) -> np.ndarray:
         found = np.zeros_like(self.pulls)

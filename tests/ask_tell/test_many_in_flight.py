@@ -54,3 +54,24 @@ def test_what_is_kept_of_all_requests_is_that_of_the_requests(name):
         np.testing.assert_array_equal(kept.pulls, again.pulls)
         if session.done:
             break
+
+
+def test_a_change_copies_few_of_many_requests():
+    many = OpenRequests.of({number: Request.of([number % 3], [1], 3, "a rule") for number in range(3000)}, 3)
+    changed = many.with_request(7, many.by_number[7].with_handed(0)).without(1500)
+    assert list(changed.by_number) == [number for number in range(3000) if number != 1500]
+    assert len(changed.by_number) == 2999
+    assert many.by_number[7].handed[0] == 0
+    assert changed.by_number[7].handed[0] == 1
+    assert 1500 in many.by_number
+    assert 1500 not in changed.by_number
+    before, after = (x.by_number._chunks for x in (many, changed))
+    assert sum(len(chunk) for place, chunk in after.items() if chunk is not before[place]) < 3000 / 4
+
+
+def test_a_chunk_without_requests_is_dropped():
+    none = OpenRequests.of({}, 3)
+    one = none.with_request(5000, Request.of([1], [1], 3, "a rule"))
+    assert list(one.by_number) == [5000]
+    assert not one.without(5000).by_number
+    assert not one.without(5000).by_number._chunks
