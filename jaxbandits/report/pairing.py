@@ -84,6 +84,8 @@ def runs_of(ds: xr.Dataset, value: str) -> Runs:
     check_runs(ds)
     known = [*metrics(ds), *(name for name in ("correct", "wrong_size") if name in ds)]
     known += ["failure"] if "correct" in ds else []
+    if value in ds and PER_ARM & {*ds[value].dims}:
+        raise UsageError(f"{value} has a number for each arm: take one of them, ds.assign(one=ds.{value}.isel(arm=0))")
     if value not in known:
         raise unknown_name("value", value, known)
     found = ds["correct" if value == "failure" else value]

@@ -337,6 +337,7 @@ def test_coverage_of_failures_of_real_runs():
     [
         (lambda ds: jb.difference(ds, "pull"), "unknown value 'pull'; did you mean 'pulls'"),
         (lambda ds: jb.difference(ds, "failure"), "unknown value 'failure'"),
+        (lambda ds: jb.difference(ds.assign(at=ds.pulls.expand_dims(arm=2)), "at"), "at has a number for each arm"),
         (lambda ds: jb.difference(ds, along="algoritm"), "unknown dimension 'algoritm'; did you mean 'algorithm'"),
         (lambda ds: jb.difference(ds, to="lucp"), "unknown value of algorithm 'lucp'; did you mean 'lucb'"),
         (lambda ds: jb.ratio(ds, to=1), "unknown value of algorithm '1'"),
