@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend import core
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxbandits.arrays.platform_lowering import lowering
+from jaxbandits.arrays.platform_lowering import lowering, tracing_for
 from jaxbandits.costs.accounts import CheckpointCosts
 from jaxbandits.engine.aot_cache import kept_types
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
@@ -18,12 +19,15 @@ from jaxbandits.engine.memory_limits import check_memory
 from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
+from jaxbandits.transform.shared_traces import once, traced
 
 __all__ = ["empty_carry", "refill"]
 
 #: Lanes of a vector. Loops over fewer numbers are written out by the compiler, one number after another: programs took
 #: 9% longer to compile.
 _VECTOR = 16
+
+_Loaded = tuple[MappedAlgorithm, Problem, jax.Array, RunState]
 
 
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
@@ -48,11 +52,15 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
 
 def _types(cells: Cells, settings: Settings) -> Carry:
     """Return the shapes and dtypes of all devices' lanes."""
-    number = jax.ShapeDtypeStruct((settings.lanes,), jnp.int32)
-    of_one = _loaded.eval_shape(cells, number, settings=settings)
-    types: Carry = jax.tree.map(
-        lambda leaf: jax.ShapeDtypeStruct((settings.mesh.size, *leaf.shape), leaf.dtype), of_one
-    )
+    with tracing_for(settings.platform):
+        width, _ = _refill_width(settings)
+        few = _loaded.eval_shape(cells, jax.ShapeDtypeStruct((width,), jnp.int32), settings=settings)
+
+    def of_all(leaf: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+        shape = (*leaf.shape[:-1], settings.lanes) if leaf.ndim else ()
+        return jax.ShapeDtypeStruct((settings.mesh.size, *shape), leaf.dtype)
+
+    types: Carry = jax.tree.map(of_all, few)
     return types
 
 
@@ -67,10 +75,15 @@ def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
         )  # fmt: skip
 
 
+def _refill_width(settings: Settings) -> tuple[int, bool]:
+    """Return how many lanes are refilled at a time, and whether these are all lanes in their order."""
+    together = settings.together or not lowering().chunked
+    return settings.lanes if together else min(settings.lanes, _VECTOR * -(-settings.lanes // _VECTOR**2)), together
+
+
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
     """Load the next job of the window into every idle lane; on CPU a few at a time where few end together."""
-    together = settings.together or not lowering().chunked
-    width = settings.lanes if together else min(settings.lanes, _VECTOR * -(-settings.lanes // _VECTOR**2))
+    width, together = _refill_width(settings)
 
     def wanting(carry: Carry) -> jax.Array:
         return (carry.following < window.jobs) & ~jnp.all(carry.busy)
@@ -107,16 +120,24 @@ def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Ca
     return lax.while_loop(wanting, load, carry)
 
 
-def _load(
-    cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings
-) -> tuple[MappedAlgorithm, Problem, jax.Array, RunState]:
-    """Return the algorithm, problem, key and first state of jobs, `(R,)`."""
-    algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
-    key = run_key(cells.root, seed)
-    if settings.independent:
-        key = cell_key(key, *cells.identity[:, cell])
-    problem = problem.realised(key)
-    return algorithm, problem, key, algorithm.init(problem, key)
+def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) -> _Loaded:
+    """Return the algorithm, problem, key and first state of jobs, `(R,)`; traced once for their types and the loop."""
+    leaves, tree = jax.tree.flatten((cells, cell, seed))
+    types = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+
+    def load(*leaves: jax.Array) -> _Loaded:
+        cells, cell, seed = jax.tree.unflatten(tree, leaves)
+        algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
+        key = run_key(cells.root, seed)
+        if settings.independent:
+            key = cell_key(key, *cells.identity[:, cell])
+        problem = problem.realised(key)
+        return algorithm, problem, key, algorithm.init(problem, key)
+
+    same = (_load, tree, tuple((leaf.shape, leaf.dtype) for leaf in types), settings, lowering())
+    closed, shapes = once(same, lambda: traced(load, *types))
+    loaded: _Loaded = jax.tree.unflatten(jax.tree.structure(shapes), core.jaxpr_as_fun(closed)(*leaves))
+    return loaded
 
 
 def _never_looked(

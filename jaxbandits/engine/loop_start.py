@@ -23,6 +23,7 @@ from jaxbandits.engine.on_chip.pallas_support import may_stay_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.rows import LogRow, row_types
 from jaxbandits.random.streams import root_key
+from jaxbandits.transform import traced_once
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["LoopStart", "compile_loop", "log_capacity", "start_loop", "usual_lanes"]
@@ -110,6 +111,7 @@ def usual_lanes(program: Program, queue: JobQueue, devices: int, platform: str) 
     return lane_count(program.algorithm, program.problem.arms, jobs, devices, platform)
 
 
+@traced_once()
 def compile_loop(program: Program, queue: JobQueue, placement: Placement) -> None:
     """Compile the loop with which `run_jobs` makes these runs, and make none; arguments and errors as there."""
     settings, cells, carry, _ = start_loop(program, queue, placement)

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.engine import jobs
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Runs
+from jaxbandits.random.streams import run_key
 from jaxbandits.sweeps.grid import Cell, expand
 from jaxbandits.sweeps.group_cells import group_by_program, program
 from jaxbandits.sweeps.plan import make_plan
@@ -114,6 +116,15 @@ def test_static_choices_compile_anew() -> None:
     assert compilations(lambda: jb.simulate(jb.UGapEb(budget=50, a=2.0), problem, seeds=2)) == 1
     assert compilations(lambda: jb.sweep(jb.UGapEb(budget=jb.axis([50, 90]), a=3.0), problem, seeds=9)) == 0
     assert compilations(lambda: jb.sweep(jb.UGapEb(budget=50, adaptive=jb.axis([False, True])), problem, seeds=2)) == 1
+
+
+def test_first_states_are_traced_once_for_the_lanes_and_for_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    traced: list[object] = []
+    monkeypatch.setattr(jobs, "run_key", lambda *words: (traced.append(words), run_key(*words))[1])
+    for lanes in (3, 40):  # all at once, and 16 at a time
+        traced.clear()
+        jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1), jb.bernoulli(MEANS), seeds=5, lanes=lanes)
+        assert len(traced) == 1
 
 
 def test_a_large_grid_compiles_once() -> None:
