@@ -17,7 +17,7 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulator_datasets import moments_dataset, summary_dataset
 from jaxbandits.storage.accumulators import Stream
 from jaxbandits.storage.arrays_on_disk import left_of_killed, read_arrays, write_arrays
-from jaxbandits.storage.block_files import block_names, read_block, read_done, write_whole
+from jaxbandits.storage.block_files import block_names, check_block, read_block, read_done, write_whole
 from jaxbandits.storage.blocks import Block, cells_of, entered
 from jaxbandits.storage.layout import Layout, dataset_of
 from jaxbandits.storage.locks import hold_lock
@@ -31,6 +31,7 @@ from jaxbandits.storage.store_files import (
 __all__ = [
     "blocks_of",
     "blocks_of_sums",
+    "check_blocks",
     "count_of_runs",
     "is_current",
     "is_made",
@@ -64,8 +65,22 @@ def blocks_of(folder: Path, keep: str) -> Iterator[Block]:
     Raises:
         UsageError: a damaged block, or two blocks of sums that share runs.
     """
-    for name in block_names(folder) if keep == "runs" else blocks_of_sums(folder):
+    for name in _that_count(folder, keep):
         yield Block(*read_block(folder / name))
+
+
+def check_blocks(folder: Path, keep: str) -> dict[str, list[seed_ranges.Stretch]]:
+    """Return the seeds of each cell in the blocks of a folder that count, after checking every byte.
+
+    Raises:
+        UsageError: as `blocks_of`.
+    """
+    rows = [check_block(folder / name) for name in _that_count(folder, keep)]
+    return seed_ranges.by_cell(np.concatenate([np.zeros((0, 3), np.uint64), *rows]))
+
+
+def _that_count(folder: Path, keep: str) -> list[str]:
+    return block_names(folder) if keep == "runs" else blocks_of_sums(folder)
 
 
 def blocks_of_sums(folder: Path) -> list[str]:

@@ -12,7 +12,7 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays
-from jaxbandits.storage.block_files import block_names, read_block
+from jaxbandits.storage.block_files import block_names, check_block, read_block
 from jaxbandits.storage.blocks import Block, entered
 from jaxbandits.storage.consolidate import count_of_runs, make_view, places_of, read_store
 from jaxbandits.storage.layout import Layout
@@ -87,7 +87,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
         folder.mkdir(parents=True)
         for path in paths:
             for name in block_names(blocks_folder(path)):
-                read_block(blocks_folder(path) / name)  # checks that the content matches the name
+                check_block(blocks_folder(path) / name)
                 shutil.copyfile(blocks_folder(path) / name, folder / name)
         both.write(folder)
         there = count_of_runs(both.layout, done_by_cell(folder))

@@ -20,7 +20,7 @@ from jaxbandits.io.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.storage.block_files import bytes_of_blocks
-from jaxbandits.storage.consolidate import blocks_of, count_of_runs, is_made, make_view
+from jaxbandits.storage.consolidate import check_blocks, count_of_runs, is_made, make_view
 from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
@@ -93,7 +93,7 @@ def run_stored(
     folder.mkdir(parents=True, exist_ok=True)
     with interruptible(), writing(folder, part):
         known = read_description(path)
-        done = _done(folder, keep if known is None else known.keep)
+        done = check_blocks(folder, keep if known is None else known.keep)
         pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
         description = _described(plan, path, keep, running=count > 0)
@@ -147,12 +147,6 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
             f"{path} was written as a whole, without blocks that others could be added to: write a new store"
         )
     return Outcome(0, 0, plan.layout.runs, plan.layout.runs, None)
-
-
-def _done(folder: Path, keep: str) -> dict[str, list[Stretch]]:
-    """Return the seeds of each cell in a store; every byte of every block that counts is checked."""
-    rows = [block.arrays["done"] for block in blocks_of(folder, keep)]
-    return seed_ranges.by_cell(np.concatenate([np.zeros((0, 3), np.uint64), *rows]))
 
 
 def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:

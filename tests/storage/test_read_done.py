@@ -8,8 +8,8 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.block_files import block_names, read_block, read_done
+from jaxbandits.storage import consolidate, seed_ranges
+from jaxbandits.storage.block_files import block_names, check_block, read_block, read_done
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell
 from jaxbandits.sweeps.store_status import state_of
 from tests.storage.many_blocks import make_store
@@ -29,6 +29,42 @@ def test_what_is_done_is_what_the_whole_block_has(store):
         for cell, seed in zip(whole["cells"][whole["cell"]].tolist(), whole["seed"].tolist(), strict=True):
             expected.setdefault(f"{cell:016x}", []).append((seed, seed + 1))
     assert done_by_cell(folder) == {cell: seed_ranges.united(seeds) for cell, seeds in expected.items()}
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary", "moments"])
+def test_arrays_of_a_block_are_those_that_numpy_reads(tmp_path, keep):
+    jb.sweep(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), 9, store=tmp_path / "one.zarr", keep=keep)
+    for file in (tmp_path / "one.zarr" / "blocks").glob("*.npz"):
+        about, arrays = read_block(file)
+        np.testing.assert_array_equal(check_block(file), arrays["done"])
+        with np.load(file) as expected:
+            assert json.loads(expected["about"].tobytes()) == about
+            assert {*expected} == {"about", *arrays}
+            for name, values in arrays.items():
+                np.testing.assert_array_equal(values, expected[name], strict=True)
+                assert values.flags.aligned
+
+
+def test_any_changed_byte_of_a_block_is_noticed(store):
+    folder, random = blocks_folder(store), np.random.default_rng(7)
+    name = block_names(folder)[0]
+    content = (folder / name).read_bytes()
+    for place in random.integers(0, len(content), 200):
+        (folder / name).write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(jb.UsageError, match="is damaged"):
+            check_block(folder / name)
+
+
+def test_a_store_that_is_extended_parses_each_block_once(tmp_path, monkeypatch):
+    """A first pass checks every byte, and reads only which seeds there are."""
+    parsed: list[str] = []
+    read = consolidate.read_block
+    monkeypatch.setattr(consolidate, "read_block", lambda path: parsed.append(path.name) or read(path))
+    for seeds in (3, 6, 9):
+        parsed.clear()
+        jb.sweep(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds, store=tmp_path / "grid.zarr")
+    assert sorted(parsed) == block_names(tmp_path / "grid.zarr" / "blocks")
+    assert len(parsed) >= 3
 
 
 def test_ranges_of_several_cells_are_those_of_lists():
