@@ -72,7 +72,7 @@ def compact(store: str | Path) -> Compacted:
     with interruptible(), writing(folder, Part(1, 1)), hold_lock(folder / "view.lock"):
         before = len(block_names(folder)), bytes_of_blocks(folder)
         if description.keep != "runs":
-            for _ in blocks_of(folder, description.keep):  # checks every byte, before others are deleted
+            for _ in blocks_of(folder, description):  # checks every byte, before others are deleted
                 pass
             _delete(folder, set(block_names(folder)) - set(blocks_of_sums(folder)))
         for old, block in _groups(folder, description):

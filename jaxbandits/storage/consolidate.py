@@ -59,14 +59,18 @@ def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) ->
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 
-def blocks_of(folder: Path, keep: str) -> Iterator[Block]:
+def blocks_of(folder: Path, description: Description) -> Iterator[Block]:
     """Yield the blocks of a folder that count, after checking every byte.
 
     Raises:
-        UsageError: a damaged block, or two blocks of sums that share runs.
+        UsageError: a damaged block, two blocks of sums that share runs, or a block of sums of another store.
     """
-    for name in _that_count(folder, keep):
-        yield Block(*read_block(folder / name))
+    own = set(description.layout.cells)
+    for name in _that_count(folder, description.keep):
+        block = Block(*read_block(folder / name))
+        if description.keep != "runs" and not own.issuperset(cells_of(block)):
+            raise UsageError(f"block {folder / name} has runs of another store: delete it")
+        yield block
 
 
 def check_blocks(folder: Path, keep: str) -> dict[str, list[seed_ranges.Stretch]]:
@@ -184,13 +188,13 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
     }
     if description.keep == "runs":
         found: dict[str, np.ndarray] = {}
-        for block in blocks_of(folder, description.keep):
+        for block in blocks_of(folder, description):
             entered(block, places, layout, found, lambda name: _blank(layout, name, room))
         dataset = dataset_of(layout, found, layout.first_seed)
         return dataset.assign_attrs(attrs)
     distinct = layout._replace(cells=layout.distinct_cells)  # the statistics of a cell are kept once
     stream, numbers = Stream(distinct, counting=description.keep == "summary"), places_of(distinct)
-    for block in blocks_of(folder, description.keep):
+    for block in blocks_of(folder, description):
         cells = np.asarray([numbers[cell][0] for cell in cells_of(block)])
         stream.add_arrays(block.arrays, cells, (block.about["bandits"], block.about["arms"]))
     if description.keep == "summary":

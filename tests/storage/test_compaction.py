@@ -16,7 +16,7 @@ from jaxbandits.cli import main
 from jaxbandits.storage import block_files, compaction, consolidate, seed_ranges, writer
 from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.compaction import _groups
-from jaxbandits.storage.consolidate import blocks_of, is_current, make_view, read_store
+from jaxbandits.storage.consolidate import blocks_of_sums, is_current, make_view, read_store
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
 from jaxbandits.sweeps.store_status import state_of
 from tests.storage.many_blocks import make_store
@@ -71,7 +71,8 @@ def test_nothing_changes_but_the_number_of_blocks(name, keep, small_blocks):
 
 def counted(folder, keep):
     """The seeds of the blocks that count, by cell: none twice where sums are kept."""
-    rows = np.concatenate([block.arrays["done"] for block in blocks_of(folder, keep)])
+    names = block_names(folder) if keep == "runs" else blocks_of_sums(folder)
+    rows = np.concatenate([block_files.read_done(folder / name) for name in names])
     found = {}
     for cell, start, stop in rows.tolist():
         found.setdefault(f"{cell:016x}", []).append((start, stop))
@@ -236,3 +237,21 @@ def rows_that_are_sorted(blocks, monkeypatch):
 
 def test_the_time_to_find_the_blocks_that_count_grows_with_their_number(monkeypatch):
     assert rows_that_are_sorted(200, monkeypatch) <= 2.1 * rows_that_are_sorted(100, monkeypatch)
+
+
+@pytest.mark.parametrize("keep", ["summary", "moments"])
+def test_a_block_of_another_store_is_named(tmp_path, keep):
+    """Sums of another store cannot be added; that it is copied there by mistake was a KeyError."""
+    one, other = tmp_path / "one.zarr", tmp_path / "other.zarr"
+    problem = jb.bernoulli([0.9, 0.4])
+    jb.sweep(jb.Uniform(budget=20), problem, 5, store=one, keep=keep)
+    jb.sweep(jb.Uniform(budget=30), problem, 5, store=other, keep=keep)
+    foreign = block_names(other / "blocks")
+    for name in foreign:
+        shutil.copy(other / "blocks" / name, one / "blocks")
+    for call in (lambda: jb.sweep(jb.Uniform(budget=20), problem, 8, store=one, keep=keep), lambda: jb.compact(one)):
+        with pytest.raises(jb.UsageError, match=f"block .*({'|'.join(foreign)}) has runs of another store: delete it"):
+            call()
+    for name in foreign:
+        (one / "blocks" / name).unlink()
+    assert jb.sweep(jb.Uniform(budget=20), problem, 8, store=one, keep=keep).attrs["keep"] == keep
