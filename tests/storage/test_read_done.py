@@ -31,20 +31,6 @@ def test_what_is_done_is_what_the_whole_block_has(store):
     assert done_by_cell(folder) == {cell: seed_ranges.united(seeds) for cell, seeds in expected.items()}
 
 
-@pytest.mark.parametrize("keep", ["runs", "summary", "moments"])
-def test_arrays_of_a_block_are_those_that_numpy_reads(tmp_path, keep):
-    jb.sweep(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), 9, store=tmp_path / "one.zarr", keep=keep)
-    for file in (tmp_path / "one.zarr" / "blocks").glob("*.npz"):
-        about, arrays = read_block(file)
-        np.testing.assert_array_equal(check_block(file), arrays["done"])
-        with np.load(file) as expected:
-            assert json.loads(expected["about"].tobytes()) == about
-            assert {*expected} == {"about", *arrays}
-            for name, values in arrays.items():
-                np.testing.assert_array_equal(values, expected[name], strict=True)
-                assert values.flags.aligned
-
-
 def test_any_changed_byte_of_a_block_is_noticed(store):
     folder, random = blocks_folder(store), np.random.default_rng(7)
     name = block_names(folder)[0]
