@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
-from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
+from jaxbandits.algorithms.parameters import Word, check_parameter, is_own_number, is_parameter, is_word
 from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
@@ -84,11 +84,11 @@ class Hyperparameters:
         return self.traits.relative_cost * _RADIUS_COSTS.get(self.given("radius"), 1.0)
 
     def given(self, name: str) -> Any:
-        """Return the value of a hyperparameter made with `parameter`; None if there is no such field."""
+        """Return the value of a hyperparameter made with `parameter`; None if there is none of this meaning."""
         return getattr(self, name) if self._has(name) else None
 
     def _has(self, name: str) -> bool:
-        return any(field.name == name and is_parameter(field) for field in dataclasses.fields(self))
+        return any(f.name == name and is_parameter(f) and not is_own_number(f) for f in dataclasses.fields(self))
 
     def resolved(self, problem: Problem) -> Self:
         """Fill in what the algorithm takes from the problem, in double precision, before a run.

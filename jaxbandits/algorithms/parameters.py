@@ -21,6 +21,7 @@ __all__ = [
     "axes_of",
     "by_logarithm",
     "check_parameter",
+    "is_own_number",
     "is_parameter",
     "is_whole",
     "is_word",
@@ -98,6 +99,16 @@ def parameter(
 def is_parameter(field: dataclasses.Field[object]) -> bool:
     """Return whether a field was made with `parameter`; the meaning of other fields is never guessed from a name."""
     return "rule" in field.metadata
+
+
+def is_own_number(field: dataclasses.Field[object]) -> bool:
+    """Return whether a user's parameter is a number of its own, though a setting of built-in rules has its name.
+
+    Of built-in rules `b` is the range of the rewards, by default the problem's, and the others choose a path of code.
+    """
+    if field.name == "b":
+        return field.default is not None
+    return field.name in ("adaptive", "radius", "stopping", "variance") and not field.metadata.get("static")
 
 
 def is_word(field: dataclasses.Field[object], value: object) -> bool:

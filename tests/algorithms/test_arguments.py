@@ -5,6 +5,8 @@ import dataclasses
 import inspect
 import pickle
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxbandits as jb
@@ -38,6 +40,40 @@ def test_a_rule_of_a_parameter_that_is_none_is_one_line():
     """Building the algorithm ended in a KeyError."""
     with pytest.raises(jb.UsageError, match=r"^unknown rule of a parameter 'counts'; did you mean 'count'"):
         jb.parameter("counts")
+
+
+@jb.algorithm
+class Shrunk:
+    """Three numbers that are called like settings of built-in rules, one of them with a value of each arm."""
+
+    budget: int
+    b: float = jb.parameter("positive", default=1.0, per_arm=True)
+    variance: float = jb.parameter("positive", default=1.0)
+    radius: float = jb.parameter("positive", default=1.0)
+
+    def select(self, arms, key):
+        return jnp.argmax(arms.mean + self.radius * jnp.sqrt(self.variance / (self.b + arms.pulls)))
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.total / (self.b + arms.pulls))
+
+
+@pytest.mark.parametrize("b", [0.5, 7.0, [1.0, 2.0, 3.0]])
+def test_a_users_number_is_no_setting_that_has_its_name(b):
+    """Own `b` was taken for the range of a session's rewards; own `variance` and `radius` ended in tracebacks."""
+    rule = Shrunk(budget=9, b=b)
+    assert np.all(jb.simulate(rule, jb.bernoulli([0.7, 0.5, 0.2]), seeds=3).pulls == 9)
+    session = jb.AskTell(rule, arms=3)
+    session.tell(session.ask(), 1.0)
+    assert session.intervals().max() == 1.0
+    with pytest.raises(jb.UsageError, match=r"outside \[0, 1\]"):
+        session.tell(session.ask(), 2.0)
+    unbounded = jb.AskTell(rule, arms=3, bounded=False)
+    unbounded.tell(unbounded.ask(), 20.0)
+    assert np.all(np.isinf(unbounded.intervals()))  # one reward of an unknown variance
 
 
 @pytest.mark.parametrize("name", REGISTRY)
