@@ -48,6 +48,11 @@ def check_problem(problem: object) -> None:
         if not (hasattr(leaf, "shape") and leaf.shape):
             name = type(problem).__name__
             raise UsageError(f"{name}.{parameter} must be an array of a value for each arm, got {shown(leaf)}")
+        if len(leaf) != problem.arms:
+            name, first = type(problem).__name__, problem.parameters[0]
+            raise UsageError(
+                f"{name}.{parameter} must have a value for each of the {problem.arms} arms of {first}, got {len(leaf)}"
+            )
     if not (is_checked(problem) or is_traced(problem)):
         check_parameters(problem)
 

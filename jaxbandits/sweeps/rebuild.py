@@ -59,7 +59,7 @@ def _given_or_built(part: Kind, given: Any, table: dict[str, Any]) -> Any:
             made: Any = (build_algorithm if part == "algorithm" else build_problem)(bare)
         except UsageError as error:
             if MARK in table or "sha256" in table:
-                raise UsageError(f"{error}: give it again, jb.repeat(ds, {part}=…)") from None
+                raise UsageError(f"{error}: give it again, {part}=…") from None
             raise
         if part == "problem" and "sha256" not in table and "sha256" in describe_problem(made):
             raise UsageError(

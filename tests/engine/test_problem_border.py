@@ -140,6 +140,15 @@ def test_a_parameter_of_a_family_is_an_array():
     one_line(lambda: jb.simulate(UGAPE, made, seeds=2), r"Own\.chance must be an array of a value for each arm, got")
 
 
+def test_parameters_of_a_family_have_one_length():
+    """They ended in JAX's TypeError of shapes."""
+    changes = {"parameters": ("chance", "width"), "__annotations__": {"chance": jax.Array, "width": jax.Array}}
+    changes["sample"] = classmethod(lambda cls, words, chance, width: (chance * width > 0.5).astype(jnp.int32))
+    made = jb.problems.register_problem(family(**changes))(jnp.asarray([0.3, 0.8]), jnp.ones(3), name="own")
+    for call in (lambda: jb.simulate(UGAPE, made, seeds=2), lambda: jb.run(UGAPE, made, KEY)):
+        one_line(call, r"^Own\.width must have a value for each of the 2 arms of chance, got 3$")
+
+
 def declared(name, value):
     """A family of one's own, of rewards in [0, width], that declares something else."""
     members = {

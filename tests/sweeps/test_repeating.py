@@ -108,7 +108,7 @@ def test_a_table_that_changed(tmp_path):
     ds = jb.simulate(algorithm, jb.empirical_from_csv(file), seeds=20)
     same(jb.repeat(ds), ds)
     file.rename(tmp_path / "moved.csv")
-    with pytest.raises(jb.UsageError, match=r"No such file or directory: give it again, jb\.repeat\(ds, problem=…\)"):
+    with pytest.raises(jb.UsageError, match=r"No such file or directory: give it again, problem=…$"):
         jb.repeat(ds)
     moved = jb.repeat(ds, problem=jb.empirical_from_csv(tmp_path / "moved.csv"))
     assert moved.drop_attrs().equals(ds.drop_attrs())
@@ -155,7 +155,7 @@ class Uniform:
 
 def test_an_algorithm_that_only_the_user_has():
     ds = jb.sweep(Uniform(jb.axis([3, 9])), jb.bernoulli([0.7, 0.5, 0.4]), seeds=5)
-    with pytest.raises(jb.UsageError, match=r"algorithm Uniform cannot be made again: .*jb\.repeat\(ds, algorithm=…"):
+    with pytest.raises(jb.UsageError, match=r"algorithm Uniform cannot be made again: .*give it again, algorithm=…"):
         jb.repeat(ds)
     same(jb.repeat(ds.sel(rounds=9), algorithm=Uniform(jb.axis([3, 9]))), ds.sel(rounds=9))
     with pytest.raises(jb.UsageError, match="this is not the algorithm of the Dataset"):
