@@ -51,6 +51,13 @@ def test_a_place_of_one_value_is_drawn_too(grids):
     assert len(jb.plot.phase(ds, x="delta", y="epsilon").axes[0].texts) == 2
 
 
+def test_the_distribution_of_one_run_is_a_jump():
+    """Its line had one point, and the picture was empty."""
+    ds = jb.simulate(jb.SuccessiveRejects(budget=20), jb.bernoulli([0.9, 0.4]), seeds=1)
+    (line,) = jb.plot.distribution(ds).axes[0].get_lines()
+    assert line.get_xydata().tolist() == [[float(ds.pulls[0]), 0.0], [float(ds.pulls[0]), 1.0]]
+
+
 def test_a_hue_is_not_looked_for_among_single_values(grids):
     assert jb.plot.curve(grids["two by one"]).axes[0].get_legend() is None
 
