@@ -54,8 +54,9 @@ def finish(
 ) -> None:
     """Add title, axis labels, and a legend where there is more than one thing to distinguish.
 
-    The legend is to the right of the axes, or below them and the `others` beside them. In a figure of the user's own
-    all of it is inside the axes, with matplotlib's sizes; of several, the first ones have the title, if there is one.
+    The legend is to the right of the axes. It is below them if it is higher, or if there are `others` beside them. In a
+    figure of the user's own all of it is inside the axes, with matplotlib's sizes; of several, the first ones have the
+    title, if there is one.
     Labels are broken into lines where they are longer than the axes.
     """
     figure: Any = axes.figure
@@ -124,10 +125,13 @@ def _add_legend(panels: Sequence[Axes], title: str | None, columns: int, own: bo
     }  # fmt: skip
     figure: Any = axes.figure
     inches = figure.get_figwidth()
-    if several or inches < 1.5 * NARROW:
+    wrapped = [formatting.wrap(text, 26) for text in texts]
+    em = FontProperties(size=size).get_size_in_points() / 72
+    # Lines of 1.2 em, with 0.7 em between two entries.
+    height = em * sum(1.2 * (text.count("\n") + 1) + 0.7 for text in (title or "", *wrapped))
+    if several or inches < 1.5 * NARROW or height > 0.85 * columns * figure.get_figheight():
         lines = [formatting.wrap(text, 34, long_words=False) for text in texts]
         longest = max(len(line) for text in lines for line in text.split("\n"))
-        em = FontProperties(size=size).get_size_in_points() / 72
         columns = max(1, min(4, len(texts), int(inches / (em * (5 + 0.56 * longest)))))
         placed = figure.legend(handles, lines, loc="outside lower center", ncols=columns, **look)
         rows, _ = rows_and_columns(axes)
@@ -135,7 +139,6 @@ def _add_legend(panels: Sequence[Axes], title: str | None, columns: int, own: bo
             high = -(-len(texts) // columns) + sum(text.count("\n") for text in lines) + (title is not None)
             figure.set_figheight(figure.get_figheight() + high * 1.8 * placed.get_texts()[0].get_fontsize() / 72)
     else:
-        wrapped = [formatting.wrap(text, 26) for text in texts]
         axes.legend(
             handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns, **look
         )

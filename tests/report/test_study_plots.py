@@ -197,6 +197,19 @@ def test_nothing_overlaps(kind, style):
     assert all(box.x0 >= -1 and box.x1 <= whole.x1 + 1 and box.y0 >= -1 and box.y1 <= whole.y1 + 1 for box in found)
 
 
+def test_many_long_names_are_below_the_axes():
+    """Beside the axes they left a strip of these, and ended below the picture."""
+    rules = [f"a rule with a name that is long, of number {i}" for i in range(14)]
+    picture = plots.curve(study(rules, PROBLEMS[:1], [0.1, 0.01], seeds=10).isel(problem=0, budget=1), x="delta")
+    boxes(picture)
+    (axes,), (names,) = picture.axes, picture.legends
+    assert axes.bbox.height > 0.5 * picture.bbox.height
+    box = names.get_window_extent()
+    assert len(names.get_texts()) == 14
+    assert box.y0 >= -1
+    assert box.y1 < axes.bbox.y0
+
+
 def dashed(axes):
     return [line for line in axes.get_lines() if line.is_dashed()]
 
