@@ -82,6 +82,8 @@ branches have loops, each is computed when any run needs it.
 
 All other facts about a rule are in its attribute `traits`, a `jb.Traits`. Fields are numbers or arrays; fields
 annotated as `bool` or `str` are part of the program. A field made with `jb.parameter` has a range that is checked.
+Some names of such fields have a meaning: `budget` (pulls), `delta` (error probability), `epsilon` (tolerance), `m` or
+`k` (number of arms to return), and `b` if its default is None (range of the rewards). Use other names for other things.
 
 **A value of each arm.** A field `prior: jax.Array = jb.parameter(per_arm=True)` is one number, or an array `(K,)` in
 the problem's order. The methods see the array in the run's order, as they see `arms`: in `arms.mean + self.prior` both
