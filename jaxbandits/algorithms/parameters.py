@@ -180,7 +180,9 @@ def check_parameter(owner: str, field: dataclasses.Field[object], value: object)
     if not rule or (value is None and field.default is None):
         return
     if isinstance(value, list | tuple):
-        raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: for a grid, jb.axis({value!r})")
+        of_arms = field.metadata.get("per_arm")  # alone it would be an array by now
+        remedy = "for values of each arm, list the algorithms" if of_arms else f"for a grid, jb.axis({value!r})"
+        raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: {remedy}")
     words = field.metadata.get("words", ())
     if words and isinstance(value, str):
         raise UsageError(f"{owner}: {field.name} must be a number or {' or '.join(words)}, got {value!r}")
