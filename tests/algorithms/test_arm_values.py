@@ -177,7 +177,7 @@ def test_what_cannot_be_of_the_arms_is_one_line():
     refused(Undeclared(budget=9, table=PRIOR), r"table has shape \(5,\), .* table = jb.parameter\(per_arm=True\)")
     refused(Prior(budget=9, prior=PRIOR[:4]), r"one for each of 5 arms, got shape \(4,\)")
     refused(Prior(budget=9, prior=-PRIOR), r"prior must be positive and finite, got -0.1")
-    with pytest.raises(jb.UsageError, match="for values of each arm, list the algorithms$"):
+    with pytest.raises(jb.UsageError, match="for values of each arm, list the algorithms"):
         Prior(budget=9, prior=jb.axis([PRIOR.tolist(), PRIOR[::-1].tolist()]))
     with pytest.raises(jb.UsageError, match="draws other arms for each run"):
         jb.simulate(Prior(budget=9, prior=PRIOR), jb.reservoir(beta=1.0, prices="unit", arms=5), seeds=2)
