@@ -87,9 +87,9 @@ def distribution(
         if cut.any():
             counts, values = np.append(counts, ended), np.append(values, np.nanmax(spent))
             looks.draw_arrows(axes, values[-1:], [ended / runs], size, "→", color=colour, zorder=4, clip_on=False)
-        axes.step(values, counts / runs, where="post", color=colour, linewidth=thick, label=text)
+        (line,) = axes.step(values, counts / runs, where="post", color=colour, linewidth=thick, label=text)
         if runs == ended == 1:  # a line of one point is not seen
-            axes.get_lines()[-1].set_data([values[0]] * 2, [0, 1])
+            line.set_data([values[0]] * 2, [0, 1])
         low, high = clopper_pearson(counts, runs)
         axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1.02)

@@ -56,8 +56,7 @@ def finish(
 
     The legend is to the right of the axes. It is below them if it is higher, or if there are `others` beside them. In a
     figure of the user's own all of it is inside the axes, with matplotlib's sizes; of several, the first ones have the
-    title, if there is one.
-    Labels are broken into lines where they are longer than the axes.
+    title, if there is one. Labels are broken into lines where they are longer than the axes.
     """
     figure: Any = axes.figure
     own = isinstance(figure, Picture)
