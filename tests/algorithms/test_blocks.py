@@ -33,7 +33,7 @@ CASES = {
     "sar of several": (jb.SAR(budget=400), SEVERAL),
 }
 # The others with the slow tests: two programs a case.
-EACH_TIME = ("ea", "successive rejects")
+EACH_TIME = ("ea",)
 RUNS = 64
 # What is seen of a run between two steps: not where a block stands.
 SEEN = ("sums", "pulls", "survivors", "active", "left", "position", "round", "start", "time", "target", "own")
@@ -43,6 +43,7 @@ def in_all_runs(tree):
     return jax.tree.map(lambda x: jnp.broadcast_to(jnp.asarray(x)[..., None], (*jnp.shape(x), RUNS)), tree)
 
 
+@functools.partial(jax.jit, static_argnames="blocks")
 def moved(algorithm, problem, keys, state, stop, blocks):
     """States at `stop` pulls and the number of steps."""
 
@@ -61,9 +62,13 @@ def moved(algorithm, problem, keys, state, stop, blocks):
     return jax.lax.while_loop(lambda carry: jnp.any(live(carry[0])), step, (state, jnp.zeros(RUNS, jnp.int32)))
 
 
-@functools.partial(jax.jit, static_argnames="blocks")
+@jax.jit
+def start(algorithm, problem, keys):
+    return algorithm.init(problem, keys)
+
+
 def until(algorithm, problem, keys, stop, blocks):
-    return moved(algorithm, problem, keys, algorithm.init(problem, keys), stop, blocks)
+    return moved(algorithm, problem, keys, start(algorithm, problem, keys), stop, blocks)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in EACH_TIME)) for n in CASES])
@@ -103,7 +108,7 @@ def test_a_run_that_stands_still_keeps_every_bit():
 
 def test_single_pulls_may_follow_and_go_before():
     """Within a round too: where the engine stops, no block is under way."""
-    algorithm, problem = CASES["two-point"]
+    algorithm, problem = CASES["ea"]  # the programs of the test above
     wide, keys = (
         in_all_runs((map_algorithm(algorithm.resolved(problem)), problem)),
         jax.random.split(jax.random.key(5), RUNS),
@@ -112,8 +117,8 @@ def test_single_pulls_may_follow_and_go_before():
     pull = jax.jit(lambda state: wide[0].step(wide[1], keys, state))
     for _ in range(7):
         state = pull(state)
-    state, _ = jax.jit(lambda state: moved(*wide, keys, state, 151, blocks=True))(state)
+    state, _ = moved(*wide, keys, state, 151, blocks=True)
     slow, _ = until(*wide, keys, 151, blocks=False)
-    assert (np.asarray(slow.time) == 151).mean() > 0.5
+    assert (np.asarray(slow.time) == 151).mean() > 0.2
     for field in SEEN:
         jax.tree.map(np.testing.assert_array_equal, getattr(state, field), getattr(slow, field))

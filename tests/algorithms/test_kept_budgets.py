@@ -10,7 +10,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 
-OFTEN = ("fc2fb", "opt-mai", "sequential-halving")
+OFTEN = ("fc2fb", "sequential-halving")
 NEEDED = {"a": 1.0, "k": 3, "threshold": 0.5, "level": 0.5, "delta": 0.1, "epsilon": 0.1}
 FIXED = [
     name

@@ -21,9 +21,9 @@ PROBLEMS = {
 }
 #: Of each kind of rule, one: of one pull a step, with a state, in batches, in rounds, by looks.
 EACH_TIME = ("careless", "race")
-#: Every rule with every problem; each time three rules with one.
+#: Every rule with every problem; each time two rules with one.
 RUNS_OF_BITS = [
-    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" or rule not in ("ucb-e", *EACH_TIME)))
+    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" or rule not in EACH_TIME))
     for rule in RULES
     for problem in PROBLEMS
 ]

@@ -39,13 +39,17 @@ def same(left: xr.Dataset, right: xr.Dataset) -> None:
         np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=name)
 
 
+#: What most of these tests have in common, so that they share programs, which take most of their time.
+SHARED = {"lanes": 48, "devices": 1}
+
+
 @functools.cache
 def reference(name: str) -> xr.Dataset:
-    return jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, devices=1)
+    return jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, **SHARED)
 
 
 SETTINGS = [(7, 1, 1), (64, 16, 2), (1000, 64, 2)]  # lanes, chunk, devices
-# All of them for some, with the slow tests but for one: programs take most of these tests' time.
+# All of them for some, with the slow tests but for one.
 KINDS = {"ugape-c"}
 
 
@@ -53,7 +57,7 @@ KINDS = {"ugape-c"}
     ("name", "settings"),
     [
         pytest.param(
-            name, s, marks=[pytest.mark.slow] * (name not in KINDS or (s != SETTINGS[0] and name != "ugape-c"))
+            name, s, marks=[pytest.mark.slow] * (name not in KINDS or s == SETTINGS[2])
         )
         for name in ALGORITHMS
         for s in SETTINGS
@@ -89,7 +93,7 @@ def test_a_cell_does_not_see_its_neighbours() -> None:
 
 
 def test_more_seeds_keep_the_first_ones() -> None:
-    more = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=200)
+    more = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=200, **SHARED)
     same(reference("ugape-c"), more.isel(seed=slice(60)))
 
 
@@ -163,33 +167,33 @@ def test_identities_tell_apart_what_runs_can() -> None:
 
 
 def test_other_root_seeds_give_other_runs() -> None:
-    other = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, root_seed=1, devices=1)
+    other = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, root_seed=1, **SHARED)
     assert np.mean(other.pulls.values == reference("ugape-c").pulls.values) < 0.5
 
 
 def test_checkpoints_look_at_the_same_runs() -> None:
     whole = reference("ugape-c")
     points = [5, 100, 1000, 10**8]
-    looked = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, checkpoints=points, devices=1)
+    looked = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, checkpoints=points, **SHARED)
     np.testing.assert_array_equal(looked.pulls.isel(checkpoint=3), whole.pulls)
     np.testing.assert_array_equal(looked.correct.isel(checkpoint=3), whole.correct)
     for i, point in enumerate(points[:3]):
         np.testing.assert_array_equal(looked.pulls.isel(checkpoint=i), np.minimum(point, whole.pulls))
-        capped = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, max_pulls=point, devices=1)
+        capped = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, max_pulls=point, **SHARED)
         np.testing.assert_array_equal(looked.recommended.isel(checkpoint=i), capped.recommended)
     assert not looked.status.any()
 
 
 def test_the_last_checkpoint_ends_a_run() -> None:
-    looked = jb.simulate(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), seeds=10, checkpoints=[10, 500])
-    np.testing.assert_array_equal(looked.pulls.isel(checkpoint=1), 500)
+    algorithm, equal = jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5] * 5)
+    looked = jb.simulate(algorithm, equal, seeds=10, checkpoints=[10, 20, 100, 500], **SHARED)
+    np.testing.assert_array_equal(looked.pulls.isel(checkpoint=3), 500)
 
 
 def test_max_pulls_is_exact_and_flagged() -> None:
-    for chunk in (1, 64):
-        capped = jb.simulate(
-            jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5] * 5), 60, max_pulls=777, chunk=chunk, devices=1
-        )
+    for chunk in (None, 1):  # that of `reference`, and of one step
+        algorithm, equal = jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5] * 5)
+        capped = jb.simulate(algorithm, equal, 60, max_pulls=777, chunk=chunk, **SHARED)
         np.testing.assert_array_equal(capped.pulls, 777)
         np.testing.assert_array_equal(capped.status, 1)
     ended = jb.simulate(jb.Uniform(budget=777), PROBLEM, 60, max_pulls=777)
@@ -203,21 +207,30 @@ def test_more_jobs_than_the_log_holds() -> None:
     assert np.all(short.recommended.sum("arm") == 1)
 
 
+def sparse(n: object) -> xr.Dataset:
+    """Runs of a number of arms, or of an axis of them."""
+    return jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=n, best=0.9), seeds=60, **SHARED)
+
+
+@functools.cache
+def of_several_sizes() -> xr.Dataset:
+    return sparse(jb.axis([5, 7, 8, 3]))
+
+
 def test_numbers_of_arms_are_padded_without_a_trace() -> None:
-    grid = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([5, 7, 8, 3]), best=0.9), seeds=50)
+    grid = of_several_sizes()
     assert grid.sizes["arm"] == 8
     for n in (5, 7, 8, 3):
         cell = grid.sel(n=n)
         assert not cell.recommended.values[:, n:].any()
         assert np.all(cell.recommended.sum("arm") == 1)
     # The order of the same axis does not matter either.
-    other = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([8, 3, 5, 7]), best=0.9), seeds=50)
+    other = sparse(jb.axis([8, 3, 5, 7]))
     np.testing.assert_array_equal(grid.pulls.sel(n=7), other.pulls.sel(n=7))
 
 
 def test_a_padded_cell_equals_the_problem_alone() -> None:
-    grid = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([5, 8]), best=0.9), seeds=50)
-    alone = jb.simulate(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=5, best=0.9), seeds=50)
+    grid, alone = of_several_sizes(), sparse(5)
     np.testing.assert_array_equal(grid.pulls.sel(n=5), alone.pulls)
     np.testing.assert_array_equal(grid.recommended.sel(n=5).values[:, :5], alone.recommended)
 
@@ -276,7 +289,7 @@ def test_few_jobs_have_few_lanes() -> None:
         assert [lanes_of(few, jb.linear(n=40_000), seeds) for seeds in number] == [4, 4, 16, 80, 80]
 
 
-@pytest.mark.parametrize("seeds", [1, 3, 49])
+@pytest.mark.parametrize("seeds", [1, 3, pytest.param(49, marks=pytest.mark.slow)])
 def test_few_jobs_are_the_first_of_many(seeds: int) -> None:
     """Each number has lanes of its own."""
     few = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=seeds, devices=1)
