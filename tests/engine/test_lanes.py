@@ -56,9 +56,7 @@ KINDS = {"ugape-c"}
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        pytest.param(
-            name, s, marks=[pytest.mark.slow] * (name not in KINDS or s == SETTINGS[2])
-        )
+        pytest.param(name, s, marks=[pytest.mark.slow] * (name not in KINDS or s == SETTINGS[2]))
         for name in ALGORITHMS
         for s in SETTINGS
         if s == SETTINGS[0] or name in KINDS
