@@ -31,17 +31,23 @@ def test_other_rewards_are_refused():
             jb.AskTell(InUnit(), arms=2, **given)
 
 
+COINS = jb.bernoulli([0.5, 0.9, 0.6])
+
+
 @pytest.mark.parametrize("rule", [jb.RCB, jb.BudgetedThompson])
 def test_budgets_of_cost_with_bounds_of_a_unit_need_rewards_and_prices_in_it(rule):
-    coins = jb.bernoulli([0.5, 0.9, 0.6])
     with pytest.raises(jb.UsageError, match=rf"{rule.__name__} needs rewards in \[0, 1\]"):
         jb.simulate(rule(budget=300.0), jb.poisson([3.0, 2.0, 1.0]), seeds=2)
     message = f"{rule.__name__} needs prices of at most 1: divide the prices and the budget by 5"
     with pytest.raises(jb.UsageError, match=message):
-        jb.simulate(rule(budget=200.0), jb.with_costs(coins, [1, 2, 5]), seeds=2)
+        jb.simulate(rule(budget=200.0), jb.with_costs(COINS, [1, 2, 5]), seeds=2)
+
+
+@pytest.mark.parametrize("rule", [jb.RCB, pytest.param(jb.BudgetedThompson, marks=pytest.mark.slow)])
+def test_budgets_of_cost_take_rewards_and_prices_in_the_unit_interval(rule):
     for problem in (
-        jb.with_costs(coins, [0.2, 0.4, 1]),
-        jb.with_costs(coins, "reward"),
+        jb.with_costs(COINS, [0.2, 0.4, 1]),
+        jb.with_costs(COINS, "reward"),
         jb.reservoir(beta=1),
         jb.reservoir(beta=1, law="beta"),
     ):
