@@ -10,10 +10,12 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float
+from jaxbandits.checks import Rule
+from jaxbandits.theory._checks import as_float, check
 
 __all__ = ["error_if_admissible", "exponential", "largest_solution", "power", "quotient", "rate_log", "times"]
 
+_KNOWN = Rule("must be a number", lambda x: x == x)  # NaN equals nothing
 # The largest admissible a, as computed, must not fail its own condition through rounding.
 _ROUNDING = 1e-5
 # Newton's method starts from a close upper bound and converges quadratically: 4 steps reach float64, 2 are a reserve.
@@ -33,13 +35,21 @@ def error_if_admissible(
         log_error: logarithm of the theorem's bound at a.
 
     Returns:
-        Shape `(…)`, in [0, 1].
+        Shape `(…)`, in [0, 1]; 0 for an infinite parameter, as an infinite budget admits one.
+
+    Raises:
+        UsageError: a is NaN.
     """
+    if a is not None:
+        check("a", a, _KNOWN)
     chosen = largest if a is None else as_float(a)
     holds = chosen <= largest * (1 + _ROUNDING)
+    endless = holds & (chosen == jnp.inf)
     # Capped before the exponential: it then never overflows, and a bound that says nothing has gradient 0, not NaN. The
     # case a <= 0 needs no separate condition: at a = 0 no union bound is below 1.
-    return jnp.exp(jnp.where(holds, jnp.minimum(log_error(chosen), 0.0), 0.0))
+    some = holds & ~endless
+    bound = jnp.exp(jnp.where(some, jnp.minimum(log_error(jnp.where(some, chosen, 1.0)), 0.0), 0.0))
+    return jnp.where(endless, 0.0, bound)
 
 
 def exponential(log: jax.Array) -> jax.Array:

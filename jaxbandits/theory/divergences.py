@@ -133,29 +133,32 @@ def _bernoulli_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
     linear parts p (d/p) and -(1-p) d/(1-p) cancel on paper. Both terms are positive, so nothing cancels in floating
     point.
     """
-    return _excess(p, q, q - p) + _excess(1 - p, 1 - q, p - q)
+    return _excess(p, q - p, _log_ratio(p, q, q - p)) + _excess(1 - p, p - q, _log_ratio(1 - p, 1 - q, p - q))
 
 
 def _poisson_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
     """Return `kl_poisson`, as `_bernoulli_divergence` does `kl_bernoulli`."""
-    return _excess(p, q, q - p)
+    return _excess(p, q - p, _log_ratio(p, q, q - p))
 
 
 def _exponential_divergence(p: jax.Array, q: jax.Array) -> jax.Array:
     """Return `kl_exponential`, as `_bernoulli_divergence` does `kl_bernoulli`: f(p/q - 1)."""
-    ratio = p / jnp.maximum(q, _tiny(q))
-    return _excess(jnp.ones_like(ratio), ratio, (p - q) / jnp.maximum(q, _tiny(q)))
+    x = (p - q) / jnp.maximum(q, _tiny(q))
+    return _excess(jnp.ones_like(x), x, _log_ratio(q, p, p - q))
 
 
-def _excess(base: jax.Array, other: jax.Array, difference: jax.Array) -> jax.Array:
-    """Return one term, base f(difference / base) with f(x) = x - log(1+x); for base = 0 its limit, the difference."""
+def _excess(base: jax.Array, difference: jax.Array, log: jax.Array) -> jax.Array:
+    """Return one term, base f(x) with x = difference / base, f(x) = x - log(1+x), log = log(1+x).
+
+    For base = 0 it is its limit, the difference.
+    """
     near, x = _relative(base, difference)
     # log(1+x) = 2 artanh(s) and x - 2s = x s, so f(x) = x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...).
     s = x / (2 + x)
     series = jnp.zeros_like(s)
     for k in range(_SERIES_TERMS, 0, -1):
         series = series * s * s + 1 / (2 * k + 1)
-    far = difference - base * _log_ratio(base, other, difference)
+    far = difference - base * log
     return jnp.where(near, base * s * (x - 2 * s * s * series), far)
 
 
@@ -163,8 +166,11 @@ def _log_ratio(base: jax.Array, other: jax.Array, difference: jax.Array) -> jax.
     """Return the logarithm of other / base: from their difference if they are close, else from their ratio."""
     near, x = _relative(base, difference)
     divisor = jnp.maximum(base, _tiny(base))
-    # A quotient beyond the range of floats, such as any mean above 4 over 0, is computed from logarithms.
-    beyond = (divisor < 1) & (other / 4 >= jnp.minimum(divisor, 1.0) * (float(np.finfo(divisor.dtype).max) / 4))
+    # A quotient outside the range of floats, such as any mean above 4 over 0, is computed from logarithms.
+    most, least = float(np.finfo(divisor.dtype).max), _tiny(divisor)
+    above = (divisor < 1) & (other / 4 >= jnp.minimum(divisor, 1.0) * (most / 4))
+    below = (divisor > 1) & (other > 0) & (other < jnp.maximum(divisor, 1.0) * least)
+    beyond = above | below
     ratio = jnp.where(near | beyond, 1.0, other / jnp.where(beyond, 1.0, divisor))
     apart = jnp.log(jnp.where(beyond, other, 1.0)) - jnp.log(jnp.where(beyond, divisor, 1.0))
     return jnp.where(near, jnp.log1p(x), jnp.where(beyond, apart, jnp.log(ratio)))

@@ -2,7 +2,10 @@
 
 Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI. Arms have a p-th
 raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Arguments are `()` or `(…)`, results `(…)`.
+The radius around infinitely many rewards is 0, with derivatives of 0.
 """
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +44,7 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
     factor = jnp.where(p <= 2, 1.0, 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3)))  # 1, and C_p^(1/p) above 2
     scale, rate = jnp.where(p <= 2, 2 * c, c), jnp.where(p <= 2, p - 1, p / 2)
     # Logarithms: 1 / delta^2, an intermediate of the derivative, exceeds the range of floats where the radius does not.
-    return factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - log_of(delta)) / p)
+    return _vanishing(s, lambda s: factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - log_of(delta)) / p))
 
 
 def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
@@ -63,7 +66,7 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
     _check(s, delta, p, moment_b)
     s, p, b = (as_float(x) for x in (s, p, moment_b))
     rate = jnp.minimum((p - 1) / p, 0.5)
-    return 5 * b ** (1 / p) * (_log_inverse(delta) / s) ** rate
+    return _vanishing(s, lambda s: 5 * b ** (1 / p) * (_log_inverse(delta) / s) ** rate)
 
 
 def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
@@ -93,8 +96,12 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
     _check(s, delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # rounding may leave a whole number slightly off
-    size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
-    return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
+
+    def radius(s: jax.Array) -> jax.Array:
+        size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
+        return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
+
+    return _vanishing(s, radius)
 
 
 def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
@@ -119,17 +126,27 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
     _check(s, delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     level = _log_inverse(delta)
-    alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
-    least = level * p / ((p - 1) * s)
-    enough = least < (p - 1) / p
-    least = jnp.where(enough, least, 0.5 * (p - 1) / p)
 
-    def closer(u: jax.Array) -> jax.Array:  # Newton's method for the smallest root of u = least + u^p / p
-        return u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+    def radius(s: jax.Array) -> jax.Array:
+        alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
+        share = level * p / ((p - 1) * s)
+        enough = share < (p - 1) / p
+        least = jnp.where(enough, share, 0.5 * (p - 1) / p)
 
-    root = lax.fori_loop(0, 40, lambda _, u: closer(u), least)
-    u = closer(lax.stop_gradient(root))  # its derivative is the root's (implicit function theorem)
-    return jnp.where(enough, u / alpha, jnp.inf)
+        def closer(u: jax.Array) -> jax.Array:  # Newton's method for the smallest root of u = least + u^p / p
+            return u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+
+        root = lax.fori_loop(0, 40, lambda _, u: closer(u), least)
+        u = closer(lax.stop_gradient(root))  # its derivative is the root's (implicit function theorem)
+        return jnp.where(enough, u / alpha, jnp.inf)
+
+    return _vanishing(s, radius)
+
+
+def _vanishing(s: jax.Array, radius: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    """Return the radius around s rewards; 0 for infinitely many, which the formula does not see."""
+    endless = jnp.isinf(s)
+    return jnp.where(endless, 0.0, radius(jnp.where(endless, 1.0, s)))
 
 
 def _check(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:

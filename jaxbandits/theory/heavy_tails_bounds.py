@@ -25,6 +25,8 @@ __all__ = [
 
 # The smallest gap, a difference of means, must not be below itself through rounding.
 _ROUNDING = 1e-5
+# The logarithm of 10,000, of which exp(-x) is 0 in every floating type.
+_NO_FLOAT = 9.2
 
 
 def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
@@ -153,10 +155,12 @@ def sr_tea_error_bound(
     p, b, gap = (as_float(x) for x in (p, moment_b, gap))
     reached = gap <= jnp.min(gaps(means), axis=0) * (1 + _ROUNDING)
     log_rate = jnp.log((p - 1) / 4) + (p * jnp.log(gap) - jnp.log(3 * b) - p * jnp.log(2 * p)) / (p - 1)
-    says = (spare > 0) & jnp.isfinite(spare)
-    exponent = jnp.where(says, spare, 1.0) * jnp.exp(log_rate) / (harmonic * arms)
+    log_exponent = jnp.log(jnp.where(spare > 0, spare, 1.0)) + log_rate - jnp.log(harmonic * arms)
+    vanishes = log_exponent > _NO_FLOAT
+    says = reached & (spare > 0) & ~vanishes
+    exponent = jnp.exp(jnp.where(says, log_exponent, 0.0))
     bound = jnp.exp(jnp.minimum(jnp.log(2.0 * arms * (arms - 1)) - exponent, 0.0))
-    return jnp.where(reached, jnp.where(says, bound, jnp.where(spare > 0, 0.0, 1.0)), 1.0)
+    return jnp.where(says, bound, jnp.where(reached & (spare > 0), 0.0, 1.0))
 
 
 def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.Array:
