@@ -87,7 +87,7 @@ class DiedError(Exception):
 @pytest.mark.parametrize("keep", KEEP)
 def test_at_any_moment_all_runs_are_there_once(keep, monkeypatch, small_blocks):
     """A process that dies before or after any change of the folder, in turn; it is read as it is, then mended."""
-    whole = sweep(store=STORE, keep=keep).load()
+    whole = sweep(seeds=8, store=STORE, keep=keep).load()
     folder, done = blocks_folder(STORE), done_by_cell(blocks_folder(STORE))
     blocks, description = {name: (folder / name).read_bytes() for name in block_names(folder)}, read_description(STORE)
     calls, ends_at = 0, 0

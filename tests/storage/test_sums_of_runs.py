@@ -1,5 +1,6 @@
 """What is kept of runs that are not kept: exact sums, which neither order nor blocks change, and what follows."""
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -14,9 +15,18 @@ from jaxbandits.storage.superaccumulator import ExactSums, halves
 EPSILON = [0.2, 0.3, 0.4]
 
 
-def sweep(seeds=50, **options):
+def sweep(seeds=50, lanes=8, **options):
     algorithm = jb.UGapEc(epsilon=jb.axis(EPSILON), delta=0.1)
-    return jb.sweep(algorithm, jb.bernoulli([0.7, 0.5, 0.4]), seeds, **options)
+    return jb.sweep(algorithm, jb.bernoulli([0.7, 0.5, 0.4]), seeds, lanes=lanes, **options)
+
+
+@functools.cache
+def all_runs():
+    return sweep()
+
+
+def strange(problem, state, recommended):
+    return 1.0 / (state.pulls[0] % 3)
 
 
 @pytest.fixture(params=[False, True], ids=["one block", "many blocks"])
@@ -66,7 +76,7 @@ def test_rounded_values_keep_the_order_and_fourteen_bits():
 
 
 def test_moments_are_those_of_the_runs(blocks):
-    runs = sweep()
+    runs = all_runs()
     moments = sweep(store="grid.zarr", keep="moments", **blocks).load()
     for name in ("pulls", "cost", "correct", "simple_regret", "aggregate_regret", "steps", "status", "recommended"):
         values = runs[name].astype(float)
@@ -77,7 +87,7 @@ def test_moments_are_those_of_the_runs(blocks):
 
 
 def test_a_summary_is_that_of_the_runs_but_for_rounded_quantiles(blocks):
-    expected = jb.summary(sweep())
+    expected = jb.summary(all_runs())
     found = sweep(store="grid.nc", keep="summary", **blocks).load()
     assert set(expected.data_vars) == set(found.data_vars)
     for name in expected.data_vars:
@@ -131,7 +141,7 @@ def test_quantiles_below_the_longest_run_are_exact_where_runs_were_stopped(block
 
 
 def test_moments_are_drawn_and_summed_up_as_runs_are():
-    runs = jb.summary(sweep())
+    runs = jb.summary(all_runs())
     moments = sweep(store="grid.zarr", keep="moments").load()
     found = jb.summary(moments)
     for name in found.data_vars:
@@ -147,9 +157,6 @@ def test_moments_are_drawn_and_summed_up_as_runs_are():
 
 
 def test_a_metric_of_ones_own_with_infinities(blocks):
-    def strange(problem, state, recommended):
-        return 1.0 / (state.pulls[0] % 3)
-
     options = {"metrics": {"strange": strange}}
     runs = sweep(**options)
     found = sweep(store="a.zarr", keep="moments", **blocks, **options).load()
