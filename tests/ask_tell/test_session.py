@@ -17,7 +17,10 @@ from tests.reward_tables import reward_table
 # Of these the programs are compiled as for users.
 KINDS = ("ugape-c", "successive-elimination")
 # As others, but for a formula or what is pulled in a stage; or with thousands of pulls.
-SELDOM = ("lucb-pp", "st2", "ttts", "ocba-m", "sh-var", "sh-ada-var", "at-lucb", "anytime-eb-tc", "fc2fb", "lin-gap-e")
+SELDOM = (
+    "lucb-pp", "st2", "ttts", "ocba-m", "sh-var", "sh-ada-var", "at-lucb", "anytime-eb-tc", "fc2fb", "lin-gap-e",
+    "kl-lucb", "doubling-sequential-halving", "apgai-b",
+)  # fmt: skip
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {

@@ -54,8 +54,8 @@ SMALLER = {
 }
 #: Commands that are small by the number of their runs.
 SEEDED = ("simulate", "compare", "gradient")
-#: What `compare` compares: a rule of either setting, one more, and one of each question about sets of arms.
-COMPARED = ("ugape-c", "lucb", "sequential-halving", "hdoc", "hdoc-first", "st2")
+#: What `compare` compares: a rule of either setting, and one of each question about sets of arms.
+COMPARED = ("ugape-c", "sequential-halving", "hdoc", "hdoc-first", "st2")
 #: The figures that are drawn, the cheapest of each paper: the slow tests draw all.
 DRAWN = {"ugape": "ugape.stopping_pulls", "frontier": "frontier.karnin_setups"}
 SIZES = {

@@ -26,12 +26,13 @@ def test_a_difference_is_that_of_two_simulations():
 
 
 def quotients(curve, smoothing, seeds=64, root_seed=0):
-    """What is estimated of a function of the parameter: slope and standard error, or a difference."""
+    """What is estimated of a function of the parameter, or of several: slope and standard error, or a difference."""
     blocks = nudged(accept(UGAPE), "epsilon", smoothing, seeds, root_seed)
     parts = []
     for one in blocks:
-        values = np.broadcast_to(curve(np.asarray(one.values))[:, None], (3, one.seeds))
-        parts.append(by_differences(xr.DataArray(values, dims=(NUDGE, "seed")), one))
+        values = np.asarray(curve(np.asarray(one.values)))
+        values = np.broadcast_to(values[..., None], (*values.shape, one.seeds))
+        parts.append(by_differences(xr.DataArray(values, dims=("curve", NUDGE, "seed")[-values.ndim :]), one))
     return blocks, parts, [one.z for one in blocks]
 
 
@@ -53,9 +54,10 @@ def test_smoothing_of_known_curves():
     density = stats.norm.pdf((at - 0.2) / h) / h
     cut = 1 - 2 * 3.5 * stats.norm.pdf(3.5) / (2 * stats.norm.cdf(3.5) - 1)  # E[z^2] of noise that is cut off
     jump = (density - stats.norm.pdf(3.5) / h) / (2 * stats.norm.cdf(3.5) - 1) / cut
-    for curve, exact in ((lambda x: x**3, 3 * 0.2**2 + 3 * h**2), (lambda x: (x > at) * 1.0, jump)):
-        found = [slope_of(*quotients(curve, h, root_seed=seed)[1:]) for seed in range(300)]
-        slopes, errors = np.asarray([[float(x) for x in one] for one in found]).T
+    curves = lambda x: (x**3, (x > at) * 1.0)  # noqa: E731
+    found = np.asarray([slope_of(*quotients(curves, h, root_seed=seed)[1:]) for seed in range(300)])
+    for number, exact in enumerate((3 * 0.2**2 + 3 * h**2, jump)):
+        slopes, errors = found[:, :, number].T
         assert abs(slopes.mean() - exact) < 5.5 * slopes.std() / 300**0.5 + 0.004 * exact
         assert 0.85 < np.sqrt((errors**2).mean()) / slopes.std() < 2.5
 
