@@ -16,8 +16,8 @@ from tests.few_rules import FEW
 FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
 #: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
 ON_A_PAGE = {"register_problem"}
-#: The algorithms whose examples run each time, one of a family; those of all run with the slow tests.
-OFTEN = {"AdaptiveTopK", "MABPPR", "RCBAIR", "SuccessiveElimination", "TrackAndStop", "UGapEc"}
+#: The algorithms whose examples run each time, one of some families; those of all run with the slow tests.
+OFTEN = {"SuccessiveElimination", "TrackAndStop", "UGapEc"}
 SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
 #: What is no public name and has an example, by its module.
 INSIDE = {

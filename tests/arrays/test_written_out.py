@@ -37,7 +37,7 @@ def lines_of(function, *operands):
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("count", [2, 3, 10, 17, 119])
+@pytest.mark.parametrize("count", [2, 3, 10, 17, pytest.param(119, marks=pytest.mark.slow)])
 def test_the_same_numbers(count):
     operands = given(count)
     with override_lowering("cpu"):

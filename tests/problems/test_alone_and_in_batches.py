@@ -119,8 +119,7 @@ def test_a_sum_alone_has_the_bits_of_a_batch(name):
     "name",
     [
         "beta",
-        "poisson",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in ("student-t", "random prices", "exponential")),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("poisson", "student-t", "random prices", "exponential")),
     ],
 )
 def test_a_run_alone_has_the_bits_of_the_engine(name):

@@ -118,14 +118,20 @@ def test_moments_of_counts_of_any_size():
         assert problem.moments(2, central=True)[0] == pytest.approx(variance, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", ["mixtures", pytest.param("counts", marks=pytest.mark.slow)])
+def test_robust_rules_take_counts_and_mixtures(name):
+    problem = {"mixtures": DELAYS, "counts": ORDERS}[name]
+    found = jb.simulate(jb.SuccessiveRejects(budget=2000, estimator="mom"), problem, seeds=20)
+    assert found.correct.all()
+
+
 def test_rules_take_them():
-    """Ratings have a range; counts and mixtures have none, and robust rules and those for normal arms take them."""
+    """Ratings have a range; counts and mixtures have none."""
     assert jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), RATINGS, seeds=20).correct.mean() > 0.8
     for problem in (DELAYS, ORDERS):
         with pytest.raises(jb.UsageError, match="heavier tails: give b"):
             jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), problem, seeds=2)
-        found = jb.simulate(jb.SuccessiveRejects(budget=2000, estimator="mom"), problem, seeds=20)
-        assert found.correct.all()
+        assert jb.SuccessiveRejects(budget=2000, estimator="mom").resolved(problem).estimator == "mom"
     assert jb.categorical([0, 1], [[0.3, 0.7], [0.5, 0.5]]).bound_law == ("bernoulli", 1.0)
     assert RATINGS.bound_law is None
     assert parse_problem("negative-binomial:3,2;size=2").variance.tolist() == [7.5, 4.0]

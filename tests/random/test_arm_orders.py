@@ -18,14 +18,17 @@ def test_orders_are_the_same_on_every_platform(arms, bandits, missing, platform)
     keys, count = jax.random.split(jax.random.key(7), RUNS), None
     if missing:
         count = jnp.full(RUNS, arms - missing)
-    with override_lowering("cpu"):
-        expected = order_of(ArmOrder.draw(keys, arms, count, bandits))
-    with override_lowering(platform):
+    values = jnp.asarray(np.random.default_rng(3).random((arms, RUNS)), jnp.float32)
+
+    def drawn(keys, count, values):
         order = ArmOrder.draw(keys, arms, count, bandits)
-        found = order_of(order)
-        values = jnp.asarray(np.random.default_rng(3).random((arms, RUNS)), jnp.float32)
-        seen, back = order.by_place(values), order.by_arm(order.by_place(values))
-        some = order.by_arm(order.by_place(values) > 0.5)
+        seen = order.by_place(values)
+        return order_of(order), seen, order.by_arm(seen), order.by_arm(seen > 0.5)
+
+    with override_lowering("cpu"):
+        expected = jax.jit(lambda *given: drawn(*given)[0])(keys, count, values)
+    with override_lowering(platform):
+        found, seen, back, some = map(np.asarray, jax.jit(drawn)(keys, count, values))
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(np.sort(found, axis=0), np.arange(arms)[:, None].repeat(RUNS, 1))
     np.testing.assert_array_equal(found[arms - missing :], np.arange(arms - missing, arms)[:, None].repeat(RUNS, 1))
@@ -36,4 +39,4 @@ def test_orders_are_the_same_on_every_platform(arms, bandits, missing, platform)
 
 def order_of(order):
     """The arm at each place, `(K, R)`."""
-    return np.asarray(order.by_place(jnp.broadcast_to(jnp.arange(order.arms)[:, None], (order.arms, RUNS))))
+    return order.by_place(jnp.broadcast_to(jnp.arange(order.arms)[:, None], (order.arms, RUNS)))

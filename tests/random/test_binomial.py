@@ -210,6 +210,10 @@ def test_draws_under_one_key_per_element_pass_a_chi_square_test() -> None:
         assert chi_square_p_value(np.asarray(binomial(keys, n, p)), n, exactly(p)) > 1e-8
 
 
+# One program of each for all laws.
+under_vmap = jax.vmap(binomial, (0, None, None))
+one_by_one = jax.jit(lambda keys, n, p: jax.lax.map(lambda key: binomial(key, n, p), keys))
+inside = jax.jit(jax.vmap(lambda key, n, p: binomial(key, n, p) + 1, (0, None, 0)))
 LAWS = [(20, 0.3), (100, 0.4), (10_000, 0.9), (10**6, 0.3), (10**9, 0.4)]
 
 
@@ -223,10 +227,9 @@ def test_draws_do_not_depend_on_the_batch(n: int, p: float) -> None:
     for size in (7, 64, 1000):  # the slowest test: six compilations, shared by the laws
         parts = [np.asarray(binomial(keys[i : i + size], n, p)) for i in range(0, 1000 // size * size, size)]
         np.testing.assert_array_equal(np.concatenate(parts), whole[: sum(map(len, parts))])
-    np.testing.assert_array_equal(jax.vmap(lambda key: binomial(key, n, p))(keys), whole)
-    np.testing.assert_array_equal(jax.lax.map(lambda key: binomial(key, n, p), keys[:100]), whole[:100])
-    inside = jax.jit(jax.vmap(lambda key, q: binomial(key, n, q) + 1))(keys, jnp.full(7000, p))
-    np.testing.assert_array_equal(np.asarray(inside) - 1, whole)
+    np.testing.assert_array_equal(under_vmap(keys, n, p), whole)
+    np.testing.assert_array_equal(one_by_one(keys[:100], n, p), whole[:100])
+    np.testing.assert_array_equal(np.asarray(inside(keys, n, jnp.full(7000, p))) - 1, whole)
 
 
 def test_neighbours_in_a_batch_do_not_matter() -> None:

@@ -168,11 +168,13 @@ def test_the_mean_is_in_all_intervals_with_the_promised_probability(name, cells)
     assert upper_bound(failures(LAWS[name], cells, 100_000, size), 100_000) < 0.1
 
 
+@pytest.mark.bits  # runs for long
 @pytest.mark.parametrize("cells", [0, CELLS], ids=["empirical-bernstein", "betting"])
 def test_the_mean_of_clicks_is_in_all_intervals_with_the_promised_probability(cells):
     assert upper_bound(failures(LAWS["clicks"], cells, 5000, 300), 5000) < 0.1
 
 
+@pytest.mark.bits  # runs for long
 @pytest.mark.parametrize("cells", [0, CELLS], ids=["empirical-bernstein", "betting"])
 def test_a_hundredth_of_the_level_does_fail(cells):
     """The check can fail."""

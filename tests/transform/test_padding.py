@@ -193,10 +193,19 @@ FOLLOWED = {
 }
 
 
-@pytest.mark.parametrize("name", FOLLOWED)
-def test_arms_that_exist_have_their_bits(name):
-    for count in (2, 5):
-        assert_exact(FOLLOWED[name], count)
+#: Of many operations, each of them compiled for each number of arms; those where the number itself is seen are others.
+LONG = (
+    "draws of Beta laws", "draws", "largest of matrices", "entries from the end", "reversed", "pairs of arms", "median",
+    "places", "writing", "largest of NaN", "sort", "masks",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG and c == 2)) for n in FOLLOWED for c in (2, 5)],
+)
+def test_arms_that_exist_have_their_bits(name, count):
+    assert_exact(FOLLOWED[name], count)
 
 
 def test_long_arrays_are_added_in_the_same_order():
