@@ -125,7 +125,7 @@ def test_nothing_is_known_of_an_arm_that_was_added():
 
 
 def test_expected_pulls_are_those_of_the_arms_that_are_there():
-    prior = {"pulls": [30, 30, 30, 30], "means": [0.5, 0.55, 0.1, 0.52]}
+    prior = {"pulls": [30, 30, 30, 30], "means": [0.5, 0.6, 0.1, 0.52]}
     session = jb.AskTell(jb.EBTCI(delta=0.05), arms=4, prior=prior)
     assert session.expected_pulls(seeds=20).mean > 1000
     session.withdraw(0)
@@ -133,8 +133,8 @@ def test_expected_pulls_are_those_of_the_arms_that_are_there():
     session.withdraw(3)
     with pytest.raises(jb.UsageError, match="needs a reward of each arm"):
         session.expected_pulls()
-    session.withdraw(4)  # 0.55 and 0.1 are left
-    alone = jb.AskTell(jb.EBTCI(delta=0.05), arms=2, prior={"pulls": [30, 30], "means": [0.55, 0.1]})
+    session.withdraw(4)  # 0.6 and 0.1 are left
+    alone = jb.AskTell(jb.EBTCI(delta=0.05), arms=2, prior={"pulls": [30, 30], "means": [0.6, 0.1]})
     one, other = (each.expected_pulls(seeds=2000) for each in (session, alone))
     assert one.mean < 120
     assert abs(one.mean - other.mean) < 7  # more than six standard errors
