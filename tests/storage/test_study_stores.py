@@ -101,6 +101,7 @@ def test_is_killed_and_resumed_bit_for_bit(kills):
     assert_same(read_store(STORE), whole())
 
 
+@pytest.mark.bits
 def test_is_extended_by_an_algorithm_a_problem_and_an_axis_without_running_anything_again():
     assert made(lambda: jb.sweep(chosen("ugape-c"), PROBLEMS[:1], 300, store=STORE)) == 2 * 300
     assert made(lambda: jb.sweep(chosen("ugape-c", "lucb"), PROBLEMS[:1], 300, store=STORE)) == 2 * 300
@@ -119,6 +120,7 @@ def test_is_extended_by_an_algorithm_a_problem_and_an_axis_without_running_anyth
     )
 
 
+@pytest.mark.bits
 def test_parts_fill_one_store_and_stores_are_merged():
     for number in (1, 2):
         assert main(["sweep", "study.toml", "--out", str(STORE), "--part", f"{number}/2"]) == 0
