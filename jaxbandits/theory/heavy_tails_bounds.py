@@ -156,11 +156,11 @@ def sr_tea_error_bound(
     reached = gap <= jnp.min(gaps(means), axis=0) * (1 + _ROUNDING)
     log_rate = jnp.log((p - 1) / 4) + (p * jnp.log(gap) - jnp.log(3 * b) - p * jnp.log(2 * p)) / (p - 1)
     log_exponent = jnp.log(jnp.where(spare > 0, spare, 1.0)) + log_rate - jnp.log(harmonic * arms)
-    vanishes = log_exponent > _NO_FLOAT
-    says = reached & (spare > 0) & ~vanishes
+    holds = reached & (spare > 0)
+    says = holds & (log_exponent <= _NO_FLOAT)
     exponent = jnp.exp(jnp.where(says, log_exponent, 0.0))
     bound = jnp.exp(jnp.minimum(jnp.log(2.0 * arms * (arms - 1)) - exponent, 0.0))
-    return jnp.where(says, bound, jnp.where(reached & (spare > 0), 0.0, 1.0))
+    return jnp.where(says, bound, jnp.where(holds, 0.0, 1.0))
 
 
 def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.Array:
