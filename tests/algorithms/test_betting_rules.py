@@ -67,7 +67,9 @@ def test_problems_of_several_sizes_share_a_program_and_runs_keep_their_pulls(rad
     rule = jb.LUCB(epsilon=0.2, delta=0.1, radius=radius)
     few, many = jb.bernoulli([0.95, 0.2]), jb.bernoulli([0.95, 0.2, 0.1, 0.1])
     both = jb.sweep(rule, [few, many], seeds=5)
-    np.testing.assert_array_equal(both.isel(problem=0).pulls, jb.simulate(rule, few, seeds=5).pulls)
+    for place, problem in enumerate((few, many)):
+        alone = jb.simulate(rule, problem, seeds=5)
+        np.testing.assert_array_equal(both.isel(problem=place).pulls, alone.pulls)
 
 
 UNBOUNDED = [jb.gaussian([0.5, 0.3], 0.1), jb.poisson([1.0, 2.0])]

@@ -108,7 +108,7 @@ def test_a_run_that_stands_still_keeps_every_bit():
 
 def test_single_pulls_may_follow_and_go_before():
     """Within a round too: where the engine stops, no block is under way."""
-    algorithm, problem = CASES["ea"]  # the programs of the test above
+    algorithm, problem = CASES["two-point"]
     wide, keys = (
         in_all_runs((map_algorithm(algorithm.resolved(problem)), problem)),
         jax.random.split(jax.random.key(5), RUNS),
@@ -119,6 +119,6 @@ def test_single_pulls_may_follow_and_go_before():
         state = pull(state)
     state, _ = moved(*wide, keys, state, 151, blocks=True)
     slow, _ = until(*wide, keys, 151, blocks=False)
-    assert (np.asarray(slow.time) == 151).mean() > 0.2
+    assert (np.asarray(slow.time) == 151).mean() > 0.5
     for field in SEEN:
         jax.tree.map(np.testing.assert_array_equal, getattr(state, field), getattr(slow, field))

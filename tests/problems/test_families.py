@@ -132,7 +132,7 @@ def test_a_reward_is_an_entry_of_the_table(name):
         for arm in range(3):
             for place, pull in enumerate(pulls):
                 assert one(keys[run], jnp.int32(arm), pull) == table[run, place, arm]
-    for width in (3, 5):
+    for width in (2, 3, 5, 6):
         arm = jnp.arange(width, dtype=jnp.int32) % 3
         found = one(keys[:width], arm, pulls[:width])
         np.testing.assert_array_equal(found, [table[i, i, i % 3] for i in range(width)])

@@ -90,13 +90,13 @@ def test_names():
 
 def test_several_programs_and_no_more():
     """Classes of algorithms times families of rewards times numbers of arms within a power of two."""
-    algorithms = [jb.LUCB(epsilon=0.1, delta=DELTAS), OwnUniform(50), jb.LUCB(epsilon=0.2, delta=0.1)]
+    algorithms = [jb.LUCB(epsilon=0.1, delta=DELTAS), jb.Uniform(budget=50), jb.LilUCB(delta=0.1), OwnUniform(50)]
     problems = [jb.bernoulli(np.linspace(0.9, 0.1, k), name=f"b{k}") for k in (3, 4)]
     problems += [jb.gaussian(np.linspace(0.9, 0.1, k), name=f"g{k}") for k in (3, 4)]
     make_room()
     with compile_clock() as clock:
         ds = jb.sweep(algorithms, problems, seeds=4)
-    assert clock.programs == 2 * 2
+    assert clock.programs == 4 * 2
     assert ds.sizes["problem"] == 4
 
 

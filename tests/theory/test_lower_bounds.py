@@ -90,7 +90,10 @@ def test_check_values_of_track_and_stop(family, means, time, proportions):
     assert weights.sum() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize(("m", "arms"), [(1, 2), (1, 4), (2, 4), (5, 20)])
+@pytest.mark.parametrize(
+    ("m", "arms"),
+    [(1, 2), (1, 4), (2, 4), (5, 20), *(pytest.param(*n, marks=pytest.mark.slow) for n in ((1, 10), (3, 7), (10, 50)))],
+)
 def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
     # By symmetry w is x on the best and y on the rest: minimise (1/x + 1/y) subject to m x + (K - m) y = 1.
     means = np.where(np.arange(arms) < m, 0.5, 0.1)
@@ -103,6 +106,7 @@ def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
     ("arms", "m", "epsilon", "family"),
     [
         (4, 1, 0.1, "bernoulli"),
+        pytest.param(5, 1, 0.1, "bernoulli", marks=pytest.mark.slow),
         pytest.param(6, 3, 0.0, "bernoulli", marks=pytest.mark.slow),
         (50, 1, 0.0, "bernoulli"),
         (50, 10, 0.05, "bernoulli"),
@@ -111,10 +115,12 @@ def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
         (20, 5, 0.2, "gaussian"),
         (4, 1, 0.0, "poisson"),
         (4, 1, 0.1, "poisson"),
+        pytest.param(10, 1, 0.1, "poisson", marks=pytest.mark.slow),
         pytest.param(50, 1, 0.0, "poisson", marks=pytest.mark.slow),
         (20, 5, 0.2, "poisson"),
         (4, 1, 0.0, "exponential"),
         (4, 1, 0.1, "exponential"),
+        pytest.param(10, 1, 0.1, "exponential", marks=pytest.mark.slow),
         pytest.param(50, 1, 0.0, "exponential", marks=pytest.mark.slow),
         (20, 5, 0.05, "exponential"),
     ],
@@ -515,6 +521,9 @@ def test_many_arms_need_no_matrix_of_all_pairs_of_arms(m):
         ("bernoulli", [1.0, 0.0, 0.0, 0.0], 3, 0.1, -1 / np.log(0.9)),
         ("bernoulli", [1.0, 1.0, 1.0, 0.0], 2, 0.1, -2 / np.log(0.9)),
         ("poisson", [3.0, 0.0, 0.0, 0.0], 2, 0.5, 4.0),
+        pytest.param("bernoulli", [1.0, 1.0, 1.0, 0.0, 0.0, 0.0], 3, 0.0, 3 / np.log(2), marks=pytest.mark.slow),
+        pytest.param("bernoulli", [1.0, 0.0, 0.0], 2, 0.1, -1 / np.log(0.9), marks=pytest.mark.slow),
+        pytest.param("poisson", [3.0, 0.0, 0.0], 2, 0.5, 2.0, marks=pytest.mark.slow),
     ],
 )
 def test_the_mth_mean_may_be_at_an_end_of_the_range(family, means, m, epsilon, time):
