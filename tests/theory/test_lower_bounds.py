@@ -137,7 +137,7 @@ def test_the_optimum_is_certified(arms, m, epsilon, family):
     ("arms", "m", "epsilon"),
     [
         (6, 1, 0.0),
-        pytest.param(30, 1, 0.01, marks=pytest.mark.slow),
+        pytest.param(30, 1, 0.001, marks=pytest.mark.slow),
         pytest.param(7, 3, 0.0, marks=pytest.mark.slow),
         (20, 5, 0.01),
     ],
