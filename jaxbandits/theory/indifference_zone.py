@@ -14,6 +14,8 @@ __all__ = ["rinott_constant"]
 
 # The smallest delta, the mass of a chi-square law that the grid leaves out at each end, and its step at 1 degree.
 _LEAST, _CUT, _STEP = 1e-12, 1e-16, 0.25
+# The largest h that is searched.
+_WIDEST = 1e14
 
 
 def rinott_constant(arms: int, n0: int, delta: float) -> float:
@@ -50,7 +52,10 @@ def _root(arms: int, n0: int, delta: float) -> float:
     from scipy import optimize, special, stats  # type: ignore[import-untyped,unused-ignore]
 
     degrees = n0 - 1
-    low, high = np.log(stats.chi2.ppf(_CUT, degrees)), np.log(stats.chi2.isf(_CUT, degrees))
+    # An error of one of many arms may be rarer than the mass left out. With n0 = 2, h is of the order of arms / delta.
+    rare = min(1.0, delta / arms / _LEAST)
+    cut = _CUT * rare
+    low, high = np.log(stats.chi2.ppf(cut, degrees)), np.log(stats.chi2.isf(cut, degrees))
     x = np.exp(np.arange(low, high, _STEP / np.sqrt(degrees)))
     weight = x * stats.chi2.pdf(x, degrees)
     weight /= weight.sum()
@@ -60,4 +65,4 @@ def _root(arms: int, n0: int, delta: float) -> float:
         loses = special.ndtr(-np.exp(log_h) * scale) @ weight  # against one other arm, given Y
         return float(-np.expm1((arms - 1) * np.log1p(-loses)) @ weight / delta - 1)
 
-    return float(np.exp(optimize.brentq(excess, np.log(1e-6), np.log(1e14), xtol=1e-12)))
+    return float(np.exp(optimize.brentq(excess, np.log(1e-6), np.log(_WIDEST / rare), xtol=1e-12)))

@@ -21,7 +21,9 @@ def test_is_that_of_the_published_table(probability, n0, arms, h):
     assert rinott_constant(arms, n0, 1 - probability) == pytest.approx(h, abs=2e-3)
 
 
-@pytest.mark.parametrize(("arms", "n0", "delta"), [(2, 2, 0.4), (10, 5, 0.05), (1000, 20, 1e-3), (3, 300, 1e-4)])
+@pytest.mark.parametrize(
+    ("arms", "n0", "delta"), [(2, 2, 0.4), (10, 5, 0.05), (1000, 20, 1e-3), (3, 300, 1e-4), (10**6, 10, 1e-12)]
+)
 def test_solves_the_integral(arms, n0, delta):
     """By Gauss's rule in the probabilities of X and Y; its nodes are no part of the grid."""
     node, weight = np.polynomial.legendre.leggauss(300)
@@ -32,6 +34,11 @@ def test_solves_the_integral(arms, n0, delta):
     h = rinott_constant(arms, n0, delta)
     loses = special.ndtr(-h / np.sqrt((n0 - 1) * (1 / x + 1 / x[:, None]))) @ w
     assert -np.expm1((arms - 1) * np.log1p(-loses)) @ w == pytest.approx(delta, rel=1e-5)
+
+
+def test_many_arms_and_two_first_pulls_have_a_constant():
+    """1/sqrt(X) exceeds s with probability sqrt(2/pi)/s, s large, so an arm wins with probability 1/(pi h)."""
+    assert rinott_constant(10**6, 2, 1e-12) == pytest.approx(10**6 / (np.pi * 1e-12), rel=1e-3)
 
 
 def test_a_value_outside_its_range_is_refused():
