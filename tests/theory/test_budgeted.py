@@ -224,9 +224,17 @@ def test_shortfall_against_quadrature(x64):
         return integrate.quad(density, 0, 100, epsabs=0, limit=200)[0]
 
     found = jax.jit(theory.expected_shortfall)(arms, BETAS, 0.8)
-    np.testing.assert_allclose(found, 0.8 * np.vectorize(integral)(arms, BETAS), rtol=1e-7)
+    np.testing.assert_allclose(found, 0.8 * np.vectorize(integral)(arms, BETAS), rtol=1e-9)
     np.testing.assert_allclose(found[0], 0.8 * BETAS / (1 + BETAS), rtol=1e-12)
     assert (np.diff(found, axis=0) < 0).all()
+
+
+def test_shortfall_of_few_arms_is_exact():
+    """With 1/beta = n it is n! K! / (K + n)!: on either side of 10 arms, all digits are right."""
+    for k in (1, 2, 3, 7, 8, 9, 10, 30, 1000):
+        for n in (1, 2, 5, 8):
+            exact = math.factorial(n) / math.prod(range(k + 1, k + n + 1))
+            assert float(theory.expected_shortfall(k, 1 / n)) == pytest.approx(exact, rel=1e-13)
 
 
 def test_shortfall_of_many_arms_in_float32():
