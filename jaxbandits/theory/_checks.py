@@ -14,7 +14,7 @@ from jaxbandits.statistics.exponential_families import FAMILIES
 
 __all__ = [
     "SOME", "as_float", "check", "check_arms", "check_budget", "check_moment_order", "check_size", "log_of",
-    "rule_of_means",
+    "number_of_arms", "rule_of_means",
 ]  # fmt: skip
 
 
@@ -77,6 +77,12 @@ def check_arms(means: ArrayLike, fewest: int = 2) -> None:
     if not (shape := jnp.shape(means)) or shape[0] < fewest:
         arms = "one arm" if fewest == 1 else "two arms"
         raise UsageError(f"means must have shape (K, …) with {arms} or more, got {shape}")
+
+
+def number_of_arms(means: ArrayLike) -> int:
+    """Return K, of means that have an axis of arms."""
+    check_arms(means, 1)
+    return jnp.shape(means)[0]
 
 
 def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None, name: str = "m") -> None:

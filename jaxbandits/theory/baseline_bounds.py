@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
 from jaxbandits.theory._bound_shapes import error_if_admissible, largest_solution, power, quotient
-from jaxbandits.theory._checks import as_float, check, check_budget, log_of
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of, number_of_arms
 from jaxbandits.theory.complexity import bandits_first, gape_h, gape_h_variance, gaps, h1, h2
 
 __all__ = [
@@ -66,8 +66,9 @@ def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: Arra
         >>> f"{jb.theory.gape_error_bound([0.7, 0.5, 0.4], 200_000):.1e}"
         '1.6e-04'
     """
+    largest = gape_largest_a(means, n, b)
     pairs = jnp.log(2.0 * _arms(means)) + jnp.log(as_float(n))
-    return error_if_admissible(a, gape_largest_a(means, n, b), lambda a: pairs - a / 64)  # Theorem 1: 2MKn exp(-a/64)
+    return error_if_admissible(a, largest, lambda a: pairs - a / 64)  # Theorem 1: 2MKn exp(-a/64)
 
 
 def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
@@ -87,6 +88,7 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
         105.29
     """
     check_budget(n)
+    check("variances", variances, NOT_NEGATIVE)
     means, variances = (bandits_first(as_float(x)) for x in (means, variances))
     total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
     # A tie makes it infinite. The infinite slope of a variance of 0 elsewhere must then not meet the 0 of `quotient`.
@@ -114,8 +116,8 @@ def gape_variance_error_bound(
         >>> f"{jb.theory.gape_variance_error_bound([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 2_000_000):.1e}"
         '3.2e-03'
     """
-    pairs = jnp.log(6.0 * _arms(means)) + jnp.log(as_float(n))
     largest = gape_variance_largest_a(means, variances, n, b)
+    pairs = jnp.log(6.0 * _arms(means)) + jnp.log(as_float(n))
     return error_if_admissible(a, largest, lambda a: pairs - 9 * a / (64 * 64))  # 6nMK exp(-9a / (64 * 64))
 
 
@@ -134,7 +136,7 @@ def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
         227.2
     """
     check_budget(n)
-    return quotient(25 / 36 * (as_float(n) - jnp.shape(means)[0]), h1(means))  # Theorem 1: a = 25/36 (n - K) / H1
+    return quotient(25 / 36 * (as_float(n) - number_of_arms(means)), h1(means))  # Theorem 1: a = 25/36 (n - K) / H1
 
 
 def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None) -> jax.Array:
@@ -152,8 +154,9 @@ def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None
         >>> f"{jb.theory.ucb_e_error_bound([0.7, 0.5, 0.4], 20_000):.1e}"
         '1.5e-03'
     """
-    pairs = jnp.log(2.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
-    return error_if_admissible(a, ucb_e_largest_a(means, n), lambda a: pairs - 2 * a / 25)  # Theorem 1: 2nK exp(-2a/25)
+    largest = ucb_e_largest_a(means, n)
+    pairs = jnp.log(2.0 * number_of_arms(means)) + jnp.log(as_float(n))
+    return error_if_admissible(a, largest, lambda a: pairs - 2 * a / 25)  # Theorem 1: 2nK exp(-2a/25)
 
 
 def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
@@ -171,7 +174,7 @@ def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
         '8.4e-33'
     """
     check_budget(n)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     log_bar = 0.5 + sum(1 / i for i in range(2, arms + 1))
     # Theorem 2: K(K-1)/2 exp(-(n-K) / (logbar(K) H2)), with logbar(K) = 1/2 + sum_{i=2}^K 1/i.
     rate = quotient(as_float(n) - arms, log_bar * h2(means))
@@ -206,7 +209,7 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
     """
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("delta", delta, INSIDE_UNIT)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     slope = 8 * jnp.sum(power(jnp.maximum(gaps(means, m), as_float(epsilon)), -2.0), axis=0)
     log_scale = jnp.log(1.25 * arms) - log_of(delta)
     return arms + 2 * largest_solution(jnp.zeros_like(slope), slope, log_scale, power=4)

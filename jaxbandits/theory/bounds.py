@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
 from jaxbandits.theory._bound_shapes import error_if_admissible, largest_solution, quotient, times
-from jaxbandits.theory._checks import as_float, check, check_budget, log_of
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of, number_of_arms
 from jaxbandits.theory.complexity import h_epsilon, h_epsilon_variance
 
 __all__ = [
@@ -47,7 +47,7 @@ def ugape_b_largest_a(
         43.9
     """
     check_budget(n)
-    spare = as_float(n) - jnp.shape(means)[0]
+    spare = as_float(n) - number_of_arms(means)
     return quotient(spare, 4 * h_epsilon(means, epsilon, m, b))  # Theorem 1: a = (n-K) / (4 H_eps)
 
 
@@ -77,7 +77,7 @@ def ugape_b_error_bound(
         '8.9e-34'
     """
     largest = ugape_b_largest_a(means, n, epsilon, m, b)
-    pairs = jnp.log(2.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
+    pairs = jnp.log(2.0 * number_of_arms(means)) + jnp.log(as_float(n))
     return error_if_admissible(a, largest, lambda a: pairs - 2 * a)  # Theorem 1: 2Kn exp(-2a)
 
 
@@ -114,7 +114,7 @@ def ugape_b_variance_largest_a(
         42.0
     """
     check_budget(n)
-    spare = as_float(n) - 2 * jnp.shape(means)[0]
+    spare = as_float(n) - 2 * number_of_arms(means)
     return quotient(spare, 2 * h_epsilon_variance(means, variances, epsilon, m, b))
 
 
@@ -149,7 +149,7 @@ def ugape_b_variance_error_bound(
         '1.4e-13'
     """
     largest = ugape_b_variance_largest_a(means, variances, n, epsilon, m, b)
-    pairs = jnp.log(4.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
+    pairs = jnp.log(4.0 * number_of_arms(means)) + jnp.log(as_float(n))
     return error_if_admissible(a, largest, lambda a: pairs - a)
 
 
@@ -186,7 +186,7 @@ def ugape_c_pulls_bound(
     """
     check("delta", delta, INSIDE_UNIT)
     check("c", c, POSITIVE)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     slope = times(4 * as_float(c), h_epsilon(means, epsilon, m, b))
     log_scale = jnp.log(4.0 * arms) - log_of(delta)
     return 1 + largest_solution(as_float(arms - 1), slope, log_scale, power=3)  # eq. 15 summed over arms, x = n - 1
@@ -222,7 +222,7 @@ def ugape_c_variance_pulls_bound(
         16775.0
     """
     check("delta", delta, INSIDE_UNIT)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     slope = 2 * h_epsilon_variance(means, variances, epsilon, m, b)
     log_scale = jnp.log(7.0 * arms) - log_of(delta)
     return 1 + largest_solution(as_float(2 * arms - 1), slope, log_scale, power=3)

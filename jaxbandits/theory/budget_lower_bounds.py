@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import POSITIVE, UNIT, whole_rule
 from jaxbandits.theory._bound_shapes import power, quotient
-from jaxbandits.theory._checks import as_float, check, check_budget, rule_of_means
+from jaxbandits.theory._checks import as_float, check, check_arms, check_budget, rule_of_means
 from jaxbandits.theory.complexity import h2
 from jaxbandits.theory.divergences import kl_bernoulli, kl_exponential, kl_gaussian, kl_poisson
 
@@ -54,6 +54,7 @@ def best_arm_error_lower_bound(
         >>> f"{jb.theory.best_arm_error_lower_bound([0.7, 0.5, 0.4], 100):.2g}"
         '0.00062'
     """
+    check_arms(means, 1)
     check_budget(n)
     check("means", means, rule_of_means(family))
     mu = as_float(means)
@@ -127,6 +128,7 @@ def best_arm_error_lower_bound_rate(means: ArrayLike, n: ArrayLike) -> jax.Array
         >>> f"{jb.theory.best_arm_error_lower_bound_rate([0.7, 0.5, 0.4], 100):.2g}"
         '2.1e-21'
     """
+    check_arms(means, 1)
     check_budget(n)
     check("means", means, UNIT)
     mu = as_float(means)

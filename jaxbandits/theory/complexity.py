@@ -19,7 +19,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._bound_shapes import power
-from jaxbandits.theory._checks import as_float, check, check_size
+from jaxbandits.theory._checks import as_float, check, check_size, number_of_arms
 
 __all__ = ["bandits_first", "gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 
@@ -46,7 +46,7 @@ def gaps(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> j
     """
     check("means", means, FINITE)
     mu = as_float(means)
-    check_size(m, mu.shape[0], mask)
+    check_size(m, number_of_arms(mu), mask)
     key = mu if mask is None else jnp.where(mask, mu, -jnp.inf)
     # Two stable sorts give every arm its rank, the best being 0; with ranks, m can differ from run to run.
     rank = jnp.argsort(jnp.argsort(-key, axis=0), axis=0)
@@ -192,6 +192,7 @@ def gape_h_variance(
         168.8
     """
     check("b", b, POSITIVE)
+    check("variances", variances, NOT_NEGATIVE)
     arms_first = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
     variance = jnp.moveaxis(bandits_first(as_float(variances)), 1, 0)
     each = jnp.sum(_variance_terms(_bandit_gaps(means, mask), variance, b, _GAPE_V_RANGE, arms_first), axis=0)

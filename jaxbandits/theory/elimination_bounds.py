@@ -18,7 +18,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE, whole_rule
 from jaxbandits.theory._bound_shapes import power, quotient
-from jaxbandits.theory._checks import as_float, check, check_budget, log_of
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of, number_of_arms
 from jaxbandits.theory.complexity import gaps, h2
 
 __all__ = [
@@ -51,7 +51,7 @@ def sar_error_bound(means: ArrayLike, n: ArrayLike, m: ArrayLike = 1) -> jax.Arr
         '1.5e-03'
     """
     check_budget(n)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     log_bar = 0.5 + sum(1 / i for i in range(2, arms + 1))
     rate = quotient(as_float(n) - arms, 8 * log_bar * h2(means, m))
     return jnp.exp(jnp.minimum(jnp.log(2.0 * arms**2) - rate, 0.0))  # Theorem 1
@@ -75,7 +75,7 @@ def sequential_halving_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
         '1.8e-03'
     """
     check_budget(n)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     log_arms = jnp.log2(as_float(arms))
     enough = as_float(n) >= arms * (arms - 1).bit_length()
     rate = quotient(as_float(n), 8 * log_arms * h2(means))

@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
 from jaxbandits.theory._bound_shapes import exponential, power, times
-from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order, log_of
+from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order, log_of, number_of_arms
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
@@ -47,7 +47,7 @@ def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
     """
     _check(delta, p, moment_c)
     p, c = (as_float(x) for x in (p, moment_c))
-    scale = (2 * p + 1) * jnp.log(2.0) + jnp.log(jnp.shape(means)[0] * c) - log_of(delta)
+    scale = (2 * p + 1) * jnp.log(2.0) + jnp.log(number_of_arms(means) * c) - log_of(delta)
     return _pulls(means, p, scale)
 
 
@@ -69,7 +69,7 @@ def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
     """
     _check(delta, p, moment_b)
     p, b = (as_float(x) for x in (p, moment_b))
-    return times(jnp.log(2.0 * jnp.shape(means)[0]) - log_of(delta), _pulls(means, p, p * jnp.log(20.0) + jnp.log(b)))
+    return times(jnp.log(2.0 * number_of_arms(means)) - log_of(delta), _pulls(means, p, p * jnp.log(20.0) + jnp.log(b)))
 
 
 def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
@@ -88,7 +88,7 @@ def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
     """
     check_moment_order(p, most=2)
     apart, log_gap = _log_gaps(means)
-    rank = jnp.arange(1.0, jnp.shape(means)[0] + 1).reshape((-1,) + (1,) * (log_gap.ndim - 1))
+    rank = jnp.arange(1.0, number_of_arms(means) + 1).reshape((-1,) + (1,) * (log_gap.ndim - 1))
     terms = (as_float(p) - 1) * jnp.log(rank) - as_float(p) * jnp.sort(log_gap, axis=0)
     return jnp.where(apart.all(axis=0), exponential(jnp.max(terms, axis=0)), jnp.inf)
 
@@ -206,5 +206,5 @@ def _pulls(means: ArrayLike, p: jax.Array, log_scale: jax.Array) -> jax.Array:
 def _spare(means: ArrayLike, budget: ArrayLike) -> tuple[jax.Array, int, float]:
     """Return T - K, K and Kbar = sum_{i=1}^K 1/i."""
     check_budget(budget)
-    arms = jnp.shape(means)[0]
+    arms = number_of_arms(means)
     return as_float(budget) - arms, arms, sum(1 / i for i in range(1, arms + 1))

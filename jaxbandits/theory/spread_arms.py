@@ -9,7 +9,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, POSITIVE
 from jaxbandits.theory._bound_shapes import power
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, check_arms
 
 __all__ = ["c_spread_h_0_rate", "c_spread_h_t_rate", "spread_constant"]
 
@@ -26,12 +26,13 @@ def spread_constant(means: ArrayLike) -> jax.Array:
         Shape `(…)`, at least 1; infinite where two means are equal.
 
     Raises:
-        UsageError: means that are not finite.
+        UsageError: means that are not finite, or fewer than two.
 
     Example:
         >>> round(float(jb.theory.spread_constant([0.9, 0.6, 0.3, 0.0])), 3)
         1.2
     """
+    check_arms(means)
     check("means", means, FINITE)
     theta = jnp.sort(as_float(means), axis=0)
     step = theta.shape[0] * jnp.diff(theta, axis=0)  # Neighbours are enough: distances and places add up.

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_size
+from jaxbandits.theory._checks import as_float, check, check_size, number_of_arms
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
@@ -66,7 +66,7 @@ def border(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike |
     check("means", means, FINITE)
     check("epsilon", epsilon, POSITIVE)
     mu = as_float(means)
-    check_size(k, mu.shape[0], mask, "k")
+    check_size(k, number_of_arms(mu), mask, "k")
     k = jnp.asarray(k)
     theta = jnp.sort(mu if mask is None else jnp.where(mask, mu, -jnp.inf), axis=0, descending=True)
     rank = jnp.arange(mu.shape[0]).reshape((-1,) + (1,) * (mu.ndim - 1))
@@ -140,7 +140,8 @@ def psi_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: Arra
         >>> round(float(jb.theory.psi_t_epsilon([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 2)), 2)
         0.3
     """
-    return jnp.maximum(as_float(epsilon), psi_t(means, epsilon, k, mask))
+    psi = psi_t(means, epsilon, k, mask)
+    return jnp.maximum(as_float(epsilon), psi)
 
 
 def h_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
@@ -187,5 +188,5 @@ def h_0_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
         37.3
     """
     check("epsilon", epsilon, POSITIVE)
-    check_size(k, jnp.shape(means)[0], mask, "k")
+    check_size(k, number_of_arms(means), mask, "k")
     return jnp.sum(jnp.maximum(gaps(means, k, mask), as_float(epsilon)) ** -2.0, axis=0)

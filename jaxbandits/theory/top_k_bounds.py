@@ -112,7 +112,8 @@ def improved_top_k_pulls_rate(
         198.0
     """
     check("delta", delta, INSIDE_UNIT)
-    return (_log_inverse(epsilon) - log_of(delta)) * h_t_epsilon(means, epsilon, k, mask)
+    h = h_t_epsilon(means, epsilon, k, mask)
+    return (_log_inverse(epsilon) - log_of(delta)) * h
 
 
 def clucb_pac_pulls_rate(

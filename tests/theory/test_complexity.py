@@ -1,10 +1,13 @@
 """Complexities against hand-computed cases, the numbers printed in the papers, and an independent enumeration."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxbandits as jb
 from jaxbandits import theory
 
 MEANS = np.array([0.3, 0.9, 0.5, 0.8, 0.1])
@@ -191,6 +194,23 @@ def test_gaps_that_single_precision_cannot_see():
 def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+OF_MEANS = [f for f in vars(theory).values() if inspect.isfunction(f) and "means" in inspect.signature(f).parameters]
+GIVEN = {"p": 1.5, "k": 1, "n": 10.0, "budget": 10.0}
+
+
+@pytest.mark.parametrize("formula", OF_MEANS, ids=lambda f: f.__name__)
+def test_what_is_no_number_of_each_arm_is_refused_in_one_line(formula):
+    needed = [name for name, x in inspect.signature(formula).parameters.items() if x.default is x.empty][1:]
+    given = {name: GIVEN.get(name, 0.1) for name in needed}
+    for means in (0.5, np.zeros(0)):
+        with pytest.raises(jb.UsageError, match=r"^means must (have shape|be a list)"):
+            formula(means, **given)
+    for name in needed:
+        for value in (None, "x"):
+            with pytest.raises(jb.UsageError):
+                formula(MEANS, **given | {name: value})
 
 
 def test_tracers_pass_through():
