@@ -109,23 +109,28 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
 def _check_what_is_there_twice(
     paths: Sequence[Path], done: Sequence[dict[str, list[seed_ranges.Stretch]]], layout: Layout, keep: str
 ) -> None:
-    """Check that runs in more than one store are the same in all."""
-    for i, second in enumerate(done):
-        for j in range(i):
-            twice = {
-                cell: found
-                for cell, seeds in second.items()
-                if (found := seed_ranges.common(seeds, done[j].get(cell, [])))
-            }
-            if not twice:
-                continue
+    """Check that runs in more than one store are the same in all.
+
+    Each run is compared with those of the last store before that has it: all stores before agree.
+    """
+    last: dict[str, list[tuple[int, int, int]]] = {}  # a store's number, and what no later one so far has of its seeds
+    for i, own in enumerate(done):
+        twice: dict[int, dict[str, list[seed_ranges.Stretch]]] = {}
+        for cell, seeds in own.items():
+            left = []
+            for j, start, stop in last.get(cell, []):
+                if found := seed_ranges.common([(start, stop)], seeds):
+                    twice.setdefault(j, {}).setdefault(cell, []).extend(found)
+                left += [(j, a, b) for a, b in seed_ranges.missing((start, stop), seeds)]
+            last[cell] = left + [(i, a, b) for a, b in seeds]
+        for j, cells in sorted(twice.items()):
             if keep != "runs":
-                start, stop = next(iter(twice.values()))[0]
+                start, stop = next(iter(cells.values()))[0]
                 raise UsageError(
                     f"{paths[j]} and {paths[i]} both have the seeds {start} to {stop - 1} of a cell, which would be "
                     "counted twice: stores of sums must not share runs"
                 )
-            _compare(paths[j], paths[i], twice, layout)
+            _compare(paths[j], paths[i], cells, layout)
 
 
 def _compare(one: Path, other: Path, twice: dict[str, list[seed_ranges.Stretch]], layout: Layout) -> None:

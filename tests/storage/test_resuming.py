@@ -16,9 +16,10 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.cli import main
 from jaxbandits.storage import writer
-from jaxbandits.storage.block_files import block_names
+from jaxbandits.storage.block_files import block_names, read_block, write_block
 from jaxbandits.storage.consolidate import read_store
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell
+from jaxbandits.sweeps import merging
 
 EPSILON, DELTA, SEEDS = [0.2, 0.3, 0.4], [0.1, 0.2], 40
 NAMES = ["grid.zarr", "grid.nc"]
@@ -159,6 +160,31 @@ def test_halves_are_merged_and_overlaps_must_agree(whole):
     same(jb.merge([Path("b.zarr"), sweep(seeds=25)]), whole)
     # A merged store is a store like others.
     assert sweep(seeds=SEEDS + 1, store="both.zarr").sizes["seed"] == SEEDS + 1
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 1, 4, 2]])
+def test_a_run_in_many_stores_is_compared_once(order, whole, monkeypatch):
+    """Comparing all pairs of 200 stores took minutes."""
+    paths = [f"{number}.zarr" for number in range(6)]
+    for number, path in enumerate(paths):
+        sweep(seeds=SEEDS - number, store=path)
+    compared = []
+    known = merging._compare
+    monkeypatch.setattr(merging, "_compare", lambda *given: compared.append(given[:2]) or known(*given))
+    same(jb.merge([paths[number] for number in order], store="both.zarr"), whole)
+    assert len(compared) <= 8  # of 15 pairs
+
+
+def test_what_differs_is_found_whatever_store_stands_between():
+    for path, options in (("a", {"seeds": 30}), ("b", {"seeds": 10, "first_seed": 5}), ("c", {"seeds": SEEDS})):
+        sweep(store=f"{path}.zarr", **options)
+    for name in block_names(folder := blocks_folder(Path("a.zarr"))):
+        about, arrays = read_block(folder / name)
+        arrays["value.pulls"] += (arrays["seed"] == 20)[:, None]  # `b.zarr` has no such seed
+        (folder / name).unlink()
+        write_block(folder, about, arrays)
+    with pytest.raises(jb.UsageError, match=r"a\.zarr and c\.zarr have different runs of the same cell and seed, in"):
+        jb.merge(["a.zarr", "b.zarr", "c.zarr"], store="all.zarr")
 
 
 def test_cells_are_merged_from_three(whole):
