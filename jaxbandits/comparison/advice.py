@@ -46,6 +46,8 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
             longest = max(float(row.pulls.max()) for row in found.fixed_confidence)
             yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f}"
             yield "pulls or fewer."
+        elif found.delta is not None and found.fixed_budget:
+            yield f"No fixed-confidence algorithm is suitable for {found.problem.name} and this question."
         return
     delta = found.delta
     advised = advised_rows(found)

@@ -24,7 +24,7 @@ def show(found: ComparedRows, width: int) -> str:
     if found.problem.costs is not None:
         asked += " Pulls are counted, whatever they cost."
     parts = [prose(advise(found)), "", prose(asked)]
-    if found.delta is not None:
+    if found.fixed_confidence:
         parts += ["", *_confidence_part(found, prose)]
     if found.fixed_budget:
         parts += ["", prose(_budget_heading(found)), _columns(_budget_rows(found.fixed_budget))]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import whole
+from jaxbandits.checks import number, whole
 from jaxbandits.comparison.candidates import find_candidates
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.compile_ahead import compiling
@@ -22,6 +22,7 @@ from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.row_limits import FEWEST_SLOW, RowLimits, relative_cost
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
+from jaxbandits.engine.problem_checks import check_problem
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
@@ -95,10 +96,15 @@ def compare(
     """
     if delta is None and budget is None:
         raise UsageError("compare needs --delta, for algorithms that stop when sure, or --budget, for the others")
+    check_problem(problem)
     if problem.axes:
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
+    asked = {"epsilon": epsilon, "threshold": threshold, "all_within": all_within, "one_above": one_above}
+    for name, given in asked.items():
+        if given is not None:
+            number(name, given)
     question = question_of(epsilon, m, threshold, all_within, multiplicative, one_above)
     question.check(problem, delta)
     if budget is not None and budget < problem.arms:

@@ -16,6 +16,7 @@ from jaxbandits.comparison.guarantees import value
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.row_limits import RowLimits
 from jaxbandits.comparison.theory_overlay import QUANTITIES
+from tests.few_rules import FEW
 
 PROBLEM = jb.bernoulli([0.9, 0.8, 0.4, 0.3])
 
@@ -96,11 +97,29 @@ def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
         ({"all_within": 0.1}, "a mean lies on the line 0.8"),
         ({"all_within": 1.0, "multiplicative": True}, "must be below 1"),
         ({"all_within": 0.2, "epsilon": -1.0}, "epsilon must be"),
+        ({"epsilon": "0.1"}, "epsilon must be a number, got '0.1'"),
+        ({"threshold": [0.5, 0.6]}, "threshold must be a number"),
     ],
 )
 def test_what_has_no_answer_is_one_line(asked, message):
     with pytest.raises(jb.UsageError, match=message):
         jb.compare(PROBLEM, delta=0.1, **asked)
+
+
+def test_a_comparison_is_of_one_problem():
+    with pytest.raises(jb.UsageError, match=r"a problem is needed, such as .* got \['bernoulli:0.9,0.5'\]"):
+        jb.compare(["bernoulli:0.9,0.5"], delta=0.1)
+
+
+def test_a_delta_that_no_algorithm_is_suitable_for_is_said(monkeypatch):
+    """A table without rows stood there, and the advice was silent."""
+    monkeypatch.setattr(candidates, "REGISTRY", FEW)
+    found = jb.compare(jb.pareto([2.0, 1.0, 1.5], 1.8), delta=0.1, budget=30, seeds=20)
+    assert found.fixed_budget
+    assert not found.fixed_confidence
+    assert found.advice().startswith("No fixed-confidence algorithm is suitable for pareto (3 arms) and this question.")
+    assert "mean pulls" not in str(found)
+    assert "Left out: ugape-c" in str(found)
 
 
 def test_what_the_bound_holds_for_is_said():
