@@ -15,15 +15,17 @@ from jaxbandits import theory
 from jaxbandits.algorithms.parameters import axes_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.traits import tolerance_of
-from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
+from jaxbandits.checks import INSIDE_UNIT, number, seed, shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.metric import Metric
+from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.expectations import expected
 from jaxbandits.gradients.rare_outcomes import interval_of_value
 from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.instance_parameters import seed_of
+from jaxbandits.tuning.optimizers import optimizer_of
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["Hardened", "adversary"]
@@ -87,7 +89,7 @@ def adversary(
 
     Raises:
         UsageError: a problem without a score in its means, a start outside the range of means, or a complexity that is
-            not finite there.
+            no number, or not finite there.
 
     Example:
         >>> start = jb.bernoulli([0.8, 0.5, 0.4])
@@ -102,15 +104,16 @@ def adversary(
         raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
     if axes := axes_of(known):
         raise UsageError(f"an adversary needs one algorithm: {', '.join(axes)} must be one value, not an axis")
-    measure_of_hardness = _as_it_is_now(complexity) if complexity else _usual(known)
+    measure_of_hardness = _usual(known) if complexity is None else _as_it_is_now(complexity)
+    moving = optimizer_of(optimizer, 0.01)
     ends = _ends(problem, within)
     start = np.asarray(problem.mean, np.float64)
     if not ((start >= ends[0]) & (start <= ends[1])).all():
         raise UsageError(f"the means must lie in [{ends[0]:g}, {ends[1]:g}], got {start.tolist()}")
+    jax.eval_shape(jax.grad(measure_of_hardness), jnp.asarray(start, jnp.float32))  # before the runs of a step
     level = Level(measure_of_hardness, ends, float(measure_of_hardness(jnp.asarray(start, jnp.float32))))
     if not 0 < level.at < np.inf:
         raise UsageError(f"the complexity must be positive and finite at the start, got {level.at}")
-    moving = optax.adam(0.01) if optimizer is None else optimizer
     means = jnp.asarray(start, jnp.float32)
     state = moving.init(means)
     rows: list[dict[str, float | np.ndarray]] = []
@@ -181,13 +184,18 @@ def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
     """Wrap a user's function, of which JAX may have traced parts before they were edited."""
+    if not callable(complexity):
+        raise UsageError(f"complexity must be a function of the means, got {shown(complexity)}")
     code = code_of(functions={"complexity": complexity})
 
-    def traced(means: jax.Array) -> jax.Array:
-        with code.traced():
-            return complexity(means)
+    def of_means(means: jax.Array) -> jax.Array:
+        with code.traced(), traced("complexity"):
+            found = complexity(means)
+        if not (isinstance(found, jax.Array | float) and np.shape(found) == () and jnp.result_type(found).kind == "f"):
+            raise UsageError(f"complexity must return one number of the means {means.shape}, got {shown(found)}")
+        return found
 
-    return traced
+    return of_means
 
 
 def _usual(known: Rule) -> Callable[[jax.Array], jax.Array]:

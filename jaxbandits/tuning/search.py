@@ -25,6 +25,7 @@ from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
 from jaxbandits.tuning.evaluation import judged, share_within
 from jaxbandits.tuning.history import Step, history_of, steps_of
 from jaxbandits.tuning.instance_parameters import Draw, family, instances_of, seed_of
+from jaxbandits.tuning.optimizers import optimizer_of
 from jaxbandits.users_code.records import recorded
 
 __all__ = ["Tuned", "tune"]
@@ -132,6 +133,7 @@ def tune(
     kept = whole("held_out, the number of instances to judge by,", held_out, 2)
     kept_seeds = max(seeds, 2) if held_out_seeds is None else whole("held_out_seeds", held_out_seeds, 2)
     limit = None if error_at_most is None else number("error_at_most", error_at_most, INSIDE_UNIT)
+    moving = optimizer_of(optimizer, 0.1)
     where, drawn = coordinates(known, wrt), instances_of(problems, root_seed)
     check_without_axes("", known)
     if not isinstance(against, Mapping | None):
@@ -157,7 +159,7 @@ def tune(
         "problem": {str(place): describe_problem(one) for place, one in enumerate(first_instances)},
         **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }
-    search = _Search(where, limit, optimizer or optax.adam(0.1))
+    search = _Search(where, limit, moving)
     made = [] if history is None else steps_of(history, where, about)[:steps]
     state = search.begun()
     reached = []

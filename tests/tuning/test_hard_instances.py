@@ -10,6 +10,7 @@ import jaxbandits as jb
 
 BUDGET = 20
 UNIFORM = jb.Uniform(budget=BUDGET)
+START = jb.bernoulli([0.6, 0.5])
 
 
 def error_of(means):
@@ -87,6 +88,12 @@ def test_what_a_budget_determines_is_known():
         (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), within=(0.9, 0.1)), "a smaller and a larger"),
         (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), within=0.5), "within must be two numbers"),
         (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), steps=0), "steps must be a whole number"),
+        (lambda: jb.adversary(UNIFORM, START, complexity=lambda x: x), r"one number of the means \(2,\)"),
+        (lambda: jb.adversary(UNIFORM, START, complexity=lambda x: float(x[0])), "float.., item.. or a shape needs"),
+        (lambda: jb.adversary(UNIFORM, START, complexity=lambda x: None), "one number of the means"),
+        (lambda: jb.adversary(UNIFORM, START, complexity=0), "complexity must be a function"),
+        (lambda: jb.adversary(UNIFORM, START, optimizer="adam"), "optimizer must be one of optax, .* got 'adam'"),
+        (lambda: jb.tune(jb.UCBE(budget=9, a=1.0), [START] * 4, "error", wrt=["a"], optimizer=0.1), "one of optax"),
     ],
 )
 def test_bad_input(call, message):
