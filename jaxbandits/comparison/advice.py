@@ -139,7 +139,12 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
     honest = [row for row in found.fixed_budget if not row.oracle]
     if not honest or found.budget is None:
         return
-    best, *others = honest
+    finished = [row for row in honest if not row.stopped_early]
+    if not finished:
+        longest = max(int(row.pulls.max()) for row in honest)
+        yield f"No fixed-budget algorithm ended all its runs: they were truncated, after {longest:,} pulls or fewer."
+        return
+    best, *others = finished
     equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
     text = f"With {found.budget:,} pulls to spend, use "
     if equal:

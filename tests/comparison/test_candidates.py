@@ -300,6 +300,16 @@ def test_stopped_runs_are_marked(capsys):
     assert "No fixed-confidence algorithm ended all its runs: they were truncated" in " ".join(out.split())
 
 
+def test_truncated_rows_are_not_advised_for_a_budget():
+    """They had not spent it, and the advice was to use any of them."""
+    sure, ended = _row("sure", [100] * 20), _row("ended", [100] * 20, wrong=3)
+    stopped = dataclasses.replace(_row("stopped", [40] * 20), stopped_early=20)
+    assert "With 100 pulls to spend, use ended, wrong in 3 of 20 runs" in _comparison([sure], [stopped, ended]).advice()
+    none = _comparison([sure], [stopped]).advice()
+    assert "No fixed-budget algorithm ended all its runs: they were truncated, after 40 pulls or fewer." in none
+    assert "to spend" not in none
+
+
 def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: Any = None) -> Row:
     mistakes = np.arange(len(pulls)) < wrong
     chosen = algorithm or jb.UGapEc(epsilon=0.1, delta=0.1)
