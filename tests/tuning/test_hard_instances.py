@@ -2,11 +2,13 @@
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.tuning.optimizers import optimizer_of
 
 BUDGET = 20
 UNIFORM = jb.Uniform(budget=BUDGET)
@@ -100,3 +102,13 @@ def test_bad_input(call, message):
     with pytest.raises(jb.UsageError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+def test_an_optimizer_of_several_steps_is_one():
+    """Optax has these as a class of their own."""
+    moving = optimizer_of(optax.MultiSteps(optax.sgd(1.0), 2), 0.1)
+    state, means = moving.init(jnp.zeros(2)), jnp.zeros(2)
+    for found in (0.0, -1.5):  # the mean of two slopes
+        change, state = moving.update(jnp.full(2, 2.0 + found), state, means)
+        means = optax.apply_updates(means, change)
+    np.testing.assert_allclose(means, -1.25)
