@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import number, whole
+from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.comparison.candidates import find_candidates
 from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.compile_ahead import compiling
@@ -101,8 +101,9 @@ def compare(
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
-    asked = {"epsilon": epsilon, "threshold": threshold, "all_within": all_within, "one_above": one_above}
-    for name, given in asked.items():
+    if epsilon is not None:
+        number("epsilon", epsilon, NOT_NEGATIVE)
+    for name, given in {"threshold": threshold, "all_within": all_within, "one_above": one_above}.items():
         if given is not None:
             number(name, given)
     question = question_of(epsilon, m, threshold, all_within, multiplicative, one_above)
