@@ -101,8 +101,7 @@ def compare(
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
-    if epsilon is not None:
-        number("epsilon", epsilon, NOT_NEGATIVE)
+    number("epsilon", epsilon, NOT_NEGATIVE)
     for name, given in {"threshold": threshold, "all_within": all_within, "one_above": one_above}.items():
         if given is not None:
             number(name, given)

@@ -98,6 +98,7 @@ def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
         ({"all_within": 1.0, "multiplicative": True}, "must be below 1"),
         ({"all_within": 0.2, "epsilon": -1.0}, "epsilon must be"),
         ({"epsilon": "0.1"}, "epsilon must be a number, got '0.1'"),
+        ({"epsilon": None}, "epsilon must be a number, got None"),
         ({"threshold": [0.5, 0.6]}, "threshold must be a number"),
     ],
 )
