@@ -43,9 +43,7 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
     finished = [row for row in found.fixed_confidence if not row.stopped_early]
     if not finished or found.delta is None:
         if found.fixed_confidence:
-            longest = max(float(row.pulls.max()) for row in found.fixed_confidence)
-            yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f}"
-            yield "pulls or fewer."
+            yield _none_ended("fixed-confidence", found.fixed_confidence)
         elif found.delta is not None and found.fixed_budget:
             yield f"No fixed-confidence algorithm is suitable for {found.problem.name} and this question."
         return
@@ -141,8 +139,7 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
         return
     finished = [row for row in honest if not row.stopped_early]
     if not finished:
-        longest = max(int(row.pulls.max()) for row in honest)
-        yield f"No fixed-budget algorithm ended all its runs: they were truncated, after {longest:,} pulls or fewer."
+        yield _none_ended("fixed-budget", honest)
         return
     best, *others = finished
     equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
@@ -161,6 +158,12 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
         some = [row for row in oracles if row.algorithm.oracle_knows == what]
         text += f"; {_listed(some)} {'uses' if len(some) == 1 else 'use'} {what}, which you do not have"
     yield text + "."
+
+
+def _none_ended(kind: str, rows: Sequence[Row]) -> str:
+    """Return the sentence for rows of which each has runs that were truncated."""
+    longest = max(int(row.pulls.max()) for row in rows)
+    return f"No {kind} algorithm ended all its runs: they were truncated, after {longest:,} pulls or fewer."
 
 
 def _differ(first: np.ndarray, second: np.ndarray) -> bool:

@@ -121,7 +121,9 @@ def _check_what_is_there_twice(
             for j, start, stop in last.get(cell, []):
                 if found := seed_ranges.common([(start, stop)], seeds):
                     twice.setdefault(j, {}).setdefault(cell, []).extend(found)
-                left += [(j, a, b) for a, b in seed_ranges.missing((start, stop), seeds)]
+                    left += [(j, a, b) for a, b in seed_ranges.missing((start, stop), found)]
+                else:
+                    left.append((j, start, stop))
             last[cell] = left + [(i, a, b) for a, b in seeds]
         for j, cells in sorted(twice.items()):
             if keep != "runs":
