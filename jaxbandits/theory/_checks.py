@@ -50,7 +50,7 @@ def rule_of_means(family: str) -> Rule:
     Raises:
         UsageError: an unknown family.
     """
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         *some, last = map(repr, sorted(FAMILIES))
         raise UsageError(f"family must be {', '.join(some)} or {last}, got {family!r}")
     law = FAMILIES[family]

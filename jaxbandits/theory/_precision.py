@@ -13,7 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.checks import shown
 from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.errors import UsageError
 
 __all__ = ["in_given_precision"]
 
@@ -48,10 +50,18 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
 
 
 def _array(value: object) -> object:
-    """Return a list of numbers as an array."""
+    """Return a list of numbers as an array.
+
+    Raises:
+        UsageError: rows of different lengths.
+    """
     if type(value) not in (list, tuple):
         return value
-    return jnp.asarray(value) if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np.asarray(value)
+    try:
+        traced = any(isinstance(x, jax.Array) for x in jax.tree.leaves(value))
+        return jnp.asarray(value) if traced else np.asarray(value)
+    except ValueError as error:
+        raise UsageError(f"rows must have one length, got {shown(value)}") from error
 
 
 def _in_float64(given: list[object]) -> bool:

@@ -1,7 +1,6 @@
-"""Guarantees of the algorithms that UGapE is compared with: GapE, UCB-E, Successive Rejects and LUCB1.
+"""Guarantees of the algorithms that UGapE is compared with: UCB-E, Successive Rejects and LUCB1.
 
 Sources:
-- Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011, "Multi-bandit best arm identification" (GapE, GapE-V);
 - Audibert, Bubeck, Munos 2010, "Best arm identification in multi-armed bandits" (UCB-E, Successive Rejects);
 - Kalyanakrishnan, Tewari, Auer, Stone 2012, "PAC subset selection in stochastic multi-armed bandits" (LUCB1).
 
@@ -16,109 +15,14 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
 from jaxbandits.theory._bound_shapes import error_if_admissible, largest_solution, power, quotient
 from jaxbandits.theory._checks import as_float, check, check_budget, log_of, number_of_arms
-from jaxbandits.theory.complexity import bandits_first, gape_h, gape_h_variance, gaps, h1, h2
+from jaxbandits.theory.complexity import gaps, h1, h2
 
 __all__ = [
-    "gape_error_bound",
-    "gape_largest_a",
-    "gape_variance_error_bound",
-    "gape_variance_largest_a",
     "lucb_pulls_bound",
     "successive_rejects_error_bound",
     "ucb_e_error_bound",
     "ucb_e_largest_a",
 ]
-
-
-def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
-    """Return the largest exploration parameter that GapE Theorem 1 admits.
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        n: budget in pulls over all bandits.
-        b: range of the rewards.
-
-    Returns:
-        Shape `(…)`; not positive if the budget does not exceed the number of arms.
-
-    Example:
-        >>> round(float(jb.theory.gape_largest_a([0.7, 0.5, 0.4], 20_000)), 2)
-        145.43
-    """
-    check_budget(n)
-    total = jnp.sum(gape_h(bandits_first(as_float(means)), b), axis=0)
-    return quotient(4 / 9 * (as_float(n) - _arms(means)), total)  # Theorem 1: a = 4/9 (n - MK) / H
-
-
-def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None) -> jax.Array:
-    """Return a bound on the probability that GapE is wrong about the best arm of any bandit (GapE Theorem 1).
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        n: budget in pulls over all bandits.
-        b: range of the rewards.
-        a: exploration parameter; the largest admissible one if not given.
-
-    Returns:
-        Shape `(…)`, in [0, 1].
-
-    Example:
-        >>> f"{jb.theory.gape_error_bound([0.7, 0.5, 0.4], 200_000):.1e}"
-        '1.6e-04'
-    """
-    largest = gape_largest_a(means, n, b)
-    pairs = jnp.log(2.0 * _arms(means)) + jnp.log(as_float(n))
-    return error_if_admissible(a, largest, lambda a: pairs - a / 64)  # Theorem 1: 2MKn exp(-a/64)
-
-
-def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
-    """Return the largest exploration parameter that GapE-V's theorem (GapE Theorem 2) admits.
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        variances: arm variances, with the shape of the means.
-        n: budget in pulls over all bandits.
-        b: range of the rewards.
-
-    Returns:
-        Shape `(…)`; not positive if the budget does not exceed twice the number of arms.
-
-    Example:
-        >>> round(float(jb.theory.gape_variance_largest_a([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 20_000)), 2)
-        105.29
-    """
-    check_budget(n)
-    check("variances", variances, NOT_NEGATIVE)
-    means, variances = (bandits_first(as_float(x)) for x in (means, variances))
-    total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
-    # A tie makes it infinite. The infinite slope of a variance of 0 elsewhere must then not meet the 0 of `quotient`.
-    harmless = jnp.where(jnp.isfinite(total), variances, 1.0)
-    total = jnp.sum(gape_h_variance(means, harmless, b), axis=0)
-    return quotient(8 / 9 * (as_float(n) - 2 * _arms(means)), total)  # a = 8/9 (n - 2MK) / H^sigma
-
-
-def gape_variance_error_bound(
-    means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None
-) -> jax.Array:
-    """Return a bound on the probability that GapE-V is wrong about the best arm of any bandit (GapE Theorem 2).
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        variances: arm variances, with the shape of the means.
-        n: budget in pulls over all bandits.
-        b: range of the rewards.
-        a: exploration parameter; the largest admissible one if not given.
-
-    Returns:
-        Shape `(…)`, in [0, 1].
-
-    Example:
-        >>> f"{jb.theory.gape_variance_error_bound([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 2_000_000):.1e}"
-        '3.2e-03'
-    """
-    largest = gape_variance_largest_a(means, variances, n, b)
-    pairs = jnp.log(6.0 * _arms(means)) + jnp.log(as_float(n))
-    return error_if_admissible(a, largest, lambda a: pairs - 9 * a / (64 * 64))  # 6nMK exp(-9a / (64 * 64))
 
 
 def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
@@ -213,9 +117,3 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
     slope = 8 * jnp.sum(power(jnp.maximum(gaps(means, m), as_float(epsilon)), -2.0), axis=0)
     log_scale = jnp.log(1.25 * arms) - log_of(delta)
     return arms + 2 * largest_solution(jnp.zeros_like(slope), slope, log_scale, power=4)
-
-
-def _arms(means: ArrayLike) -> int:
-    """Return the number of arms of all bandits together, MK."""
-    bandits, arms = bandits_first(as_float(means)).shape[:2]
-    return bandits * arms

@@ -3,7 +3,6 @@
 Sources:
 - Gabillon, Ghavamzadeh, Lazaric 2012, "Best arm identification: a unified approach to fixed budget and fixed
   confidence" (UGapE);
-- Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011, "Multi-bandit best arm identification" (GapE);
 - Audibert, Bubeck, Munos 2010, "Best arm identification in multi-armed bandits" (H1, H2);
 - Bubeck, Wang, Viswanathan 2013, "Multiple identifications in multi-armed bandits" (H2 of the m best arms).
 
@@ -16,17 +15,14 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE, shown
-from jaxbandits.errors import UsageError
+from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE
 from jaxbandits.theory._bound_shapes import power
 from jaxbandits.theory._checks import as_float, check, check_size, number_of_arms
 
-__all__ = ["bandits_first", "gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
+__all__ = ["gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance", "squares", "variance_terms"]
 
-# The constant of ab / (T - 1) in the radius once the true standard deviation has replaced the empirical one: 7/3 + 2 =
-# 13/3 for UGapE-V; the published GapE-V theorem has 16/3.
+# The constant of ab / (T - 1) in the radius once the true standard deviation has replaced the empirical one: 7/3 + 2.
 _UGAPE_V_RANGE = 13 / 3
-_GAPE_V_RANGE = 16 / 3
 
 
 def gaps(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
@@ -78,7 +74,7 @@ def h_epsilon(
     """
     check("b", b, POSITIVE)
     distance = _distance(gaps(means, m, mask), epsilon)
-    return jnp.sum(_squares(as_float(b), distance), axis=0)  # eq. 6
+    return jnp.sum(squares(as_float(b), distance), axis=0)  # eq. 6
 
 
 def h_epsilon_variance(
@@ -110,9 +106,7 @@ def h_epsilon_variance(
         308.4
     """
     check("b", b, POSITIVE)
-    return jnp.sum(
-        _variance_terms(_distance(gaps(means, m, mask), epsilon), variances, b, _UGAPE_V_RANGE, mask), axis=0
-    )
+    return jnp.sum(variance_terms(_distance(gaps(means, m, mask), epsilon), variances, b, _UGAPE_V_RANGE, mask), axis=0)
 
 
 def h1(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
@@ -153,70 +147,6 @@ def h2(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax
     return jnp.max(place * power(ascending, -2.0), axis=0)
 
 
-def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) -> jax.Array:
-    """Return the complexity of every bandit of a multi-bandit problem; the H of the GapE paper is their sum.
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        b: rewards lie in [0, b], b > 0.
-        mask: bool, with the shape of the means, false for padded arms.
-
-    Returns:
-        Shape `(bandits, …)`, or `()` for `(arms,)`; positive.
-
-    Example:
-        >>> round(float(jb.theory.gape_h([0.7, 0.5, 0.4])), 1)
-        61.1
-    """
-    check("b", b, POSITIVE)
-    each = jnp.sum(_squares(as_float(b), _bandit_gaps(means, mask)), axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
-    return each[0] if jnp.ndim(means) == 1 else each
-
-
-def gape_h_variance(
-    means: ArrayLike, variances: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None
-) -> jax.Array:
-    """Return the complexity H^sigma of every bandit for GapE-V; the H^sigma of the paper is their sum.
-
-    Args:
-        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
-        variances: arm variances, at least 0, with the shape of the means.
-        b: rewards lie in [0, b], b > 0.
-        mask: bool, with the shape of the means, false for padded arms.
-
-    Returns:
-        Shape `(bandits, …)`, or `()` for `(arms,)`; positive.
-
-    Example:
-        >>> round(float(jb.theory.gape_h_variance([0.7, 0.5, 0.4], [0.21, 0.25, 0.24])), 1)
-        168.8
-    """
-    check("b", b, POSITIVE)
-    check("variances", variances, NOT_NEGATIVE)
-    arms_first = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
-    variance = jnp.moveaxis(bandits_first(as_float(variances)), 1, 0)
-    each = jnp.sum(_variance_terms(_bandit_gaps(means, mask), variance, b, _GAPE_V_RANGE, arms_first), axis=0)
-    return each[0] if jnp.ndim(means) == 1 else each
-
-
-def bandits_first(x: jax.Array) -> jax.Array:
-    """Return values of the arms of several bandits, `(bandits, arms, …)`; `(arms,)` are those of one bandit.
-
-    Raises:
-        UsageError: one number.
-    """
-    if not x.ndim:
-        raise UsageError(f"means must be a list of arms, or one list per bandit, got {shown(x)}")
-    return x[None] if x.ndim == 1 else x
-
-
-def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
-    """Return gaps to the best other arm of the same bandit, arms first: bandits are then one more batch axis."""
-    check("means", means, FINITE)
-    there = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
-    return gaps(jnp.moveaxis(bandits_first(as_float(means)), 1, 0), 1, there)
-
-
 def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:
     """Return how far a confidence interval must shrink before its arm needs no more pulls."""
     check("epsilon", epsilon, NOT_NEGATIVE)
@@ -224,19 +154,17 @@ def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:
     return jnp.maximum((gap + accuracy) / 2, accuracy)
 
 
-def _squares(b: jax.Array, distance: jax.Array) -> jax.Array:
+def squares(b: jax.Array, distance: jax.Array) -> jax.Array:
     """Return (b / D)^2 of each arm; infinite, with slope 0, where D = 0."""
     apart = distance > 0
     return jnp.where(apart, (b / jnp.where(apart, distance, 1.0)) ** 2, jnp.inf)
 
 
-def _variance_terms(
+def variance_terms(
     distance: jax.Array, variances: ArrayLike, b: ArrayLike, range_constant: float, mask: ArrayLike | None
 ) -> jax.Array:
     """Return (sigma + sqrt(sigma^2 + c b D))^2 / D^2 of each arm; 0 for padded arms, infinite where D = 0."""
     check("variances", variances, NOT_NEGATIVE)
-    if jnp.shape(variances)[:1] not in ((), (1,), distance.shape[:1]):
-        raise UsageError(f"variances of shape {jnp.shape(variances)} do not go with {len(distance)} arms")
     variance = as_float(variances)
     # Selected twice, before and after: an infinite or 0/0 term that `where` drops would still put NaN into gradients.
     usable = (distance > 0) & jnp.isfinite(distance)

@@ -102,7 +102,8 @@ def characteristic_time(
         (69.0, [0.42, 0.29, 0.29])
     """
     check_arms(means)
-    shape = jnp.shape(means)
+    shape = np.broadcast_shapes(*(jnp.shape(x) for x in (means, epsilon, sd, share, mask) if x is not None))
+    means = (jnp if isinstance(means, jax.Array) else np).broadcast_to(means, shape)
     if isinstance(m, jax.core.Tracer):
         raise UsageError("m must be a number, and is being traced by jax.grad, jit or vmap: make it static")
     _check(means, epsilon, family, sd, share, mask)
@@ -210,11 +211,8 @@ def pulls_lower_bound(
 
 def _check(means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, share: Any, mask: Any) -> None:
     rule = rule_of_means(family)
-    shape, own = jnp.shape(means), jnp.shape(sd)
-    by_arm = len(own) == len(shape)
-    fits = len(own) <= len(shape) and all(n in (1, k) for n, k in zip(own[::-1], shape[::-1], strict=False))
-    if not fits:
-        raise UsageError(f"sd of shape {own} does not go with means of shape {shape}")
+    shape = jnp.shape(means)
+    by_arm = jnp.ndim(sd) == len(shape)
     check("means", _there(means, mask), rule)
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("sd", _there(sd, mask) if by_arm else sd, POSITIVE)

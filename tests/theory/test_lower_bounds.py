@@ -396,7 +396,7 @@ def test_the_lower_bound_stays_below_the_upper_bounds(m):
         ),
         (
             lambda means: theory.characteristic_time(means, family="gaussian", sd=[1.0, 2.0, 1.0]),
-            r"^sd of shape \(3,\) does not go with means of shape \(2,\)$",
+            r"^arms come first, then runs, and these shapes do not broadcast: means \(2,\), sd \(3,\)$",
         ),
         (
             lambda means: theory.characteristic_time(means, family="gaussian", sd=[1.0, 0.0]),

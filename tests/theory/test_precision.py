@@ -1,5 +1,7 @@
 """Which precision a formula computes in, and what it hands back."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,6 +63,6 @@ def test_in_double_precision_nothing_changes(x64):
 
 
 def test_what_stands_in_the_modules_is_the_formula_itself():
-    assert theory.h1.__wrapped__ is complexity.h1
+    assert inspect.unwrap(theory.h1) is complexity.h1
     assert theory.h1.__doc__ == complexity.h1.__doc__
     assert complexity.h1(CLOSE).dtype == jnp.float32
