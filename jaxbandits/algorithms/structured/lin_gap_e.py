@@ -16,6 +16,7 @@ from jaxbandits.algorithms.structured.linear_means import (
     features_of,
     information,
     inverse,
+    on_own_axes,
 )
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.probabilities import log_of
@@ -79,10 +80,10 @@ class LinGapE(Rule):
     )
 
     def prepared(self) -> Self:
-        """Check the features."""
+        """Check the features, and turn them where float32 needs it."""
         if self.features is None:
             return self
-        return dataclasses.replace(self, features=checked_features(type(self).__name__, self.features))
+        return dataclasses.replace(self, features=on_own_axes(checked_features(type(self).__name__, self.features)))
 
     def resolved(self, problem: Problem) -> Self:
         """Check the rewards and the features, and warn of a `norm` that is too small.

@@ -9,10 +9,15 @@ from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.problems.base import Problem
 
-__all__ = ["basis_of", "check_given", "check_means", "checked_features", "features_of", "information", "inverse"]
+__all__ = [
+    "basis_of", "check_given", "check_means", "checked_features", "features_of", "information", "inverse",
+    "on_own_axes",
+]  # fmt: skip
 
 #: Up to which share of the largest mean others may be off: means are float32.
 _ROUNDING = 1e-5
+#: Up to which condition number of the sum of x x', with columns of length 1, features are kept as they are.
+_CONDITION = 100
 
 
 def checked_features(name: str, features: object) -> np.ndarray:
@@ -79,6 +84,20 @@ def basis_of(features: np.ndarray) -> np.ndarray:
     left, sizes, _ = np.linalg.svd(features, full_matrices=False)
     _, first, same = np.unique(np.float32(features), axis=0, return_index=True, return_inverse=True)
     return left[first[same.ravel()]][:, sizes > 1e-10 * sizes[0]]
+
+
+def on_own_axes(features: np.ndarray) -> np.ndarray:
+    """Return features turned to their principal axes, `(K, min(K, d))`, where their columns are far from orthogonal.
+
+    A turn changes neither x' y nor the length of theta. But float32 cannot invert the sum of x x' of columns that
+    nearly depend on each other, such as 300.1, 301.2, … and 1000.3, 1001.1, …
+    """
+    lengths = np.linalg.norm(features, axis=0)
+    scaled = features / np.where(lengths > 0, lengths, 1)
+    if np.linalg.cond(scaled.T @ scaled + np.diag(lengths == 0)) <= _CONDITION:
+        return features
+    left, sizes, _ = np.linalg.svd(features, full_matrices=False)
+    return left * sizes
 
 
 def information(features: jax.Array, weights: jax.Array) -> jax.Array:
