@@ -141,6 +141,8 @@ def read_arrays(path: Path) -> xr.Dataset:
     check_fits_in_memory(f"the arrays of {path}", dataset.nbytes, "open them with xarray, which reads what is used")
     try:
         return dataset.load()
+    except UsageError:
+        raise
     except Exception as error:  # the type depends on where the file is damaged
         raise UsageError(f"{path} is damaged, or not a store of results ({type(error).__name__})") from None
     finally:
@@ -151,14 +153,16 @@ def open_arrays(path: Path) -> xr.Dataset:
     """Open the arrays that `write_arrays` wrote; numbers are read when they are used.
 
     Raises:
-        UsageError: not such arrays.
+        UsageError: not such arrays; or later, if those of a `.zarr` were moved, deleted or replaced before.
     """
     try:
         if path.is_dir():
             if not any((path / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json")):
                 raise UsageError(f"{path} is not a store of results")  # before searching a large folder for codecs
             _refuse_code(path)
-            dataset = xr.open_dataset(path, engine="zarr")
+            from jaxbandits.storage.opened_store import OpenedStore  # takes a while to import
+
+            dataset = xr.open_zarr(OpenedStore(path), chunks=None)
         else:
             with _locks_asked_for(path):
                 dataset = xr.open_dataset(path, engine="h5netcdf")

@@ -12,7 +12,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.storage import block_files, consolidate, writer
+from jaxbandits.storage import arrays_on_disk, block_files, consolidate, writer
 from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.consolidate import read_store
 from jaxbandits.storage.store_files import blocks_folder, read_description
@@ -214,3 +214,39 @@ def test_large_arrays_are_made_in_a_file(stored, monkeypatch, capsys):
     (blocks_folder(STORE) / "view.json").unlink()
     assert resumed(capsys)[0] == 0
     xr.testing.assert_identical(read_store(STORE), stored)
+
+
+def swept(values, **options):
+    rule, problem = jb.UGapEc(epsilon=jb.axis(values), delta=0.1), jb.bernoulli([0.7, 0.5, 0.4])
+    return jb.sweep(rule, problem, seeds=30, store="opened.zarr", **options)
+
+
+def moved():
+    os.rename("opened.zarr", "elsewhere.zarr")
+
+
+def deleted():
+    shutil.rmtree("opened.zarr")
+
+
+def grown():
+    """Chunks of one cell each, whose numbers move: the second was read as the first."""
+    swept([0.3, 0.2])
+
+
+@pytest.mark.parametrize("change", [moved, deleted, grown])
+def test_numbers_that_are_no_longer_there_are_not_zeros(change, monkeypatch):
+    monkeypatch.setattr(arrays_on_disk, "_CHUNK", 240)
+    before = swept([0.2])
+    change()
+    with pytest.raises(jb.UsageError, match=r"opened.zarr was moved, deleted or replaced since it was opened: open"):
+        before.pulls.mean()
+
+
+def test_a_store_is_read_from_another_folder_and_from_a_copy(tmp_path, monkeypatch):
+    before = swept([0.2, 0.3])
+    copied = pickle.dumps(before)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert before.pulls.min() > 0
+    assert (pickle.loads(copied).pulls == before.pulls).all()
