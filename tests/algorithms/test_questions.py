@@ -169,6 +169,7 @@ def test_features_are_checked_in_one_line():
             (np.ones(3), "features must be finite, with a row for each arm"),
             (np.full((3, 2), np.inf), "features"),
             ([[1.0, 2.0], [1.0], [2.0]], "features must be numbers"),
+            (np.zeros((3, 2)), "features must not all be 0"),
         ):
             with pytest.raises(jb.UsageError, match=text) as error:
                 jb.simulate(rule(delta=0.1, features=features), problem, seeds=1)

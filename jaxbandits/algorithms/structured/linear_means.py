@@ -28,11 +28,13 @@ def checked_features(name: str, features: object) -> np.ndarray:
         features: a table with a row for each arm.
 
     Raises:
-        UsageError: no such table, or a number that is not finite.
+        UsageError: no such table, a number that is not finite, or no number but 0.
     """
     found = numbers(f"{name}: features", features)  # type: ignore[arg-type]
     if found.ndim != 2 or not found.size or not np.isfinite(found).all():
         raise UsageError(f"{name}: features must be finite, with a row for each arm, got shape {found.shape}")
+    if not found.any():
+        raise UsageError(f"{name}: features must not all be 0: all means would be 0")
     return found
 
 
