@@ -3,6 +3,7 @@
 import ast
 import functools
 import linecache
+import threading
 import types
 from collections.abc import Iterator
 
@@ -13,6 +14,9 @@ __all__ = ["source_hash"]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 # These fields do not change what the body does: how a name is used, and type annotations.
 _SKIPPED = {"ctx", "annotation", "returns", "type_comment", "type_params", "kind"}
+# Python 3.11 counts the depth of a tree for all threads together: two that parse at once may get a SystemError
+# (https://github.com/python/cpython/issues/106905).
+_parsing = threading.Lock()
 
 
 @once_a_code
@@ -31,7 +35,8 @@ def source_hash(code: types.CodeType) -> str | None:
 def _functions_of(text: str) -> dict[tuple[str, str], str]:
     """Return the hashes of all functions of a module, or a notebook's cell, by name and bytecode."""
     try:
-        tree = ast.parse(text)
+        with _parsing:
+            tree = ast.parse(text)
         module = compile(text, "<source>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}

@@ -1,18 +1,24 @@
 """A record of code is the same wherever and however the code is written down, and says what was edited."""
 
+import ast
+import gc
 import importlib
 import json
 import linecache
 import os
 import subprocess
 import sys
+import threading
+import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
 import pytest
 
 from jaxbandits.users_code.records import CODE, change, doubts, recorded
+from jaxbandits.users_code.source import source_hash
 
 RULE = """
 import dataclasses
@@ -233,6 +239,45 @@ def test_what_cannot_be_told_is_a_doubt(tmp_path):
     table = {"sha256": "0", "cannot_be_repeated": "it is not one of the package's algorithms"}
     assert doubts({"algorithm": table}, {"algorithm": table | {CODE: {}}})
     assert not doubts({"algorithm": {"name": "uniform"}}, {"algorithm": {"name": "uniform"}})
+
+
+def test_two_threads_read_sources_at_once(tmp_path):
+    """`compare` compiles in threads. A collection of garbage lets another thread parse in the middle of a tree."""
+    made = []
+    for number in range(2):
+        file = tmp_path / f"users_rule_{number}.py"
+        file.write_text(f"def rule_{number}(x):\n    return [{'x + (1 * (2 - x)), ' * 200}]\n")
+        inside = {}
+        exec(compile(file.read_text(), str(file), "exec"), inside)
+        made.append(inside[f"rule_{number}"].__code__)
+    in_the_middle = threading.Event()
+
+    def wait(*_):
+        if sys._getframe(1).f_code is ast.parse.__code__ and threading.current_thread() is threading.main_thread():
+            in_the_middle.set()
+            time.sleep(0.02)
+
+    def other():
+        in_the_middle.wait(60)
+        return source_hash(made[1])
+
+    before, enabled = gc.get_threshold(), gc.isenabled()
+    gc.callbacks.append(wait)
+    gc.set_threshold(1000, 10_000, 10_000)
+    gc.enable()
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            second = pool.submit(other)
+            first = source_hash(made[0])
+            paused = in_the_middle.is_set()
+            in_the_middle.set()
+    finally:
+        if not enabled:
+            gc.disable()
+        gc.set_threshold(*before)
+        gc.callbacks.remove(wait)
+    assert paused
+    assert first == second.result() is not None
 
 
 def test_nothing_is_recorded_of_the_packages_own():
