@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
-from jaxbandits.theory._bound_shapes import quotient
+from jaxbandits.theory._bound_shapes import exponential, quotient
 from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory.pay_per_reward.pay_per_reward_baselines import (
     ppr_bernstein_cost,
@@ -88,12 +88,14 @@ def ppr_round(
     t, epsilon, v = (as_float(x) for x in (t, epsilon, correlation))
     c = jax.tree.map(as_float, constants)
     epsilon_t = (1 - c.rho) * c.rho ** (t - 1) * epsilon / 2
+    # Of late rounds 1 / epsilon_t^2 and its slopes exceed the range of floats long before their logarithms do.
+    log_accuracy = -(jnp.log1p(-c.rho) + (t - 1) * jnp.log(c.rho) + jnp.log(epsilon / 2))
     log_inverse = t * jnp.log(2.0) - log_of(delta)  # log(1/delta_t), delta_t = delta 2^-t
     return PPRRound(
         epsilon=epsilon_t,
         delta=jnp.exp(-log_inverse),
         q1=c.cq * (jnp.log(c.cq_prime) + log_inverse),
-        l1=c.c1 * jnp.maximum(1 / epsilon_t**2, v / epsilon_t),
+        l1=c.c1 * jnp.maximum(exponential(2 * log_accuracy), v * exponential(log_accuracy)),
         q2=c.factor * (jnp.log(12.0) + log_inverse),
         l2=c.c2 * v / epsilon,
         q3=c.factor * (jnp.log(c.n_final) + log_inverse),
