@@ -88,8 +88,8 @@ def adversary(
         on_step: called after each step with the history so far.
 
     Raises:
-        UsageError: a problem without a score in its means, a start outside the range of means, or a complexity that is
-            no number, or not finite there.
+        UsageError: a problem without a score in its means, or a start outside the range of means. A complexity that is
+            no number, not finite there, or does not fall as gaps grow.
 
     Example:
         >>> start = jb.bernoulli([0.8, 0.5, 0.4])
@@ -158,6 +158,9 @@ class Level:
         """Return means with the gaps scaled until the complexity is the level's.
 
         Where the ends leave no room for that, the best mean is moved up first.
+
+        Raises:
+            UsageError: gaps of no scale have it.
         """
         inside = np.clip(means, *self.ends)
         gaps = inside.max() - inside
@@ -169,8 +172,13 @@ class Level:
             return float(self.complexity(scaled(best, log_scale))) <= self.at
 
         best = float(inside.max())
-        if not easy(best, _SCALES):
+        if not easy(best, _SCALES) and np.isfinite(self.ends[1]):
             best = _least(lambda x: easy(x, _SCALES), best, self.ends[1])
+        if not easy(best, _SCALES):
+            raise UsageError(
+                f"no gaps around the means {inside.tolist()} have the start's complexity {self.at:g}: a complexity "
+                "must fall as gaps grow, and steps must not be too large"
+            )
         return scaled(best, _least(lambda x: easy(best, x), -_SCALES, _SCALES))
 
 

@@ -104,6 +104,14 @@ def test_bad_input(call, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("start", [START, jb.gaussian([0.6, 0.4])])
+def test_a_complexity_that_grows_with_the_gaps_is_refused(start):
+    """With ends it was not kept, and without them the means were infinite."""
+    with pytest.raises(jb.UsageError, match="must fall as gaps grow") as error:
+        jb.adversary(UNIFORM, start, complexity=jnp.ptp, steps=3, seeds=50, judged_seeds=50)
+    assert "\n" not in str(error.value)
+
+
 def test_an_optimizer_of_several_steps_is_one():
     """Optax has these as a class of their own."""
     moving = optimizer_of(optax.MultiSteps(optax.sgd(1.0), 2), 0.1)
