@@ -1,5 +1,7 @@
 """Gradients in an algorithm's parameters: the runs they are made of, the rule of the smoothing, refusals."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -25,14 +27,13 @@ def test_a_difference_is_that_of_two_simulations():
     assert float(found.gradient) < 0
 
 
-def quotients(curve, smoothing, seeds=64, root_seed=0):
-    """What is estimated of a function of the parameter, or of several: slope and standard error, or a difference."""
-    blocks = nudged(accept(UGAPE), "epsilon", smoothing, seeds, root_seed)
+def quotients(curve, smoothing):
+    """What is estimated of a function of the parameter: slope and standard error, or a difference."""
+    blocks = nudged(accept(UGAPE), "epsilon", smoothing, seeds=64, root_seed=0)
     parts = []
     for one in blocks:
-        values = np.asarray(curve(np.asarray(one.values)))
-        values = np.broadcast_to(values[..., None], (*values.shape, one.seeds))
-        parts.append(by_differences(xr.DataArray(values, dims=("curve", NUDGE, "seed")[-values.ndim :]), one))
+        values = np.repeat(curve(np.asarray(one.values))[:, None], one.seeds, axis=1)
+        parts.append(by_differences(xr.DataArray(values, dims=(NUDGE, "seed")), one))
     return blocks, parts, [one.z for one in blocks]
 
 
@@ -54,8 +55,14 @@ def test_smoothing_of_known_curves():
     density = stats.norm.pdf((at - 0.2) / h) / h
     cut = 1 - 2 * 3.5 * stats.norm.pdf(3.5) / (2 * stats.norm.cdf(3.5) - 1)  # E[z^2] of noise that is cut off
     jump = (density - stats.norm.pdf(3.5) / h) / (2 * stats.norm.cdf(3.5) - 1) / cut
-    curves = lambda x: (x**3, (x > at) * 1.0)  # noqa: E731
-    found = np.asarray([slope_of(*quotients(curves, h, root_seed=seed)[1:]) for seed in range(300)])
+    noises = [nudged(accept(UGAPE), "epsilon", h, 64, root_seed=seed) for seed in range(300)]
+    z = xr.DataArray([[block.z for block in noise] for noise in noises], dims=("noise", "block"))
+    parts = []  # a block of all noises at once
+    for number, block in enumerate(noises[0]):
+        one = dataclasses.replace(block, z=z[:, number])
+        x = xr.concat(xr.broadcast(*map(xr.DataArray, one.values)), NUDGE)
+        parts.append(by_differences(xr.concat([x**3, (x > at) * 1.0], "curve").expand_dims(seed=block.seeds), one))
+    found = np.asarray([slope_of([part[{"noise": n}] for part in parts], z[n].to_numpy()) for n in range(300)])
     for number, exact in enumerate((3 * 0.2**2 + 3 * h**2, jump)):
         slopes, errors = found[:, :, number].T
         assert abs(slopes.mean() - exact) < 5.5 * slopes.std() / 300**0.5 + 0.004 * exact
