@@ -1,5 +1,6 @@
 """Plans from counts: confidence, further pulls, what comes next, and what the command prints."""
 
+import functools
 import json
 
 import jax
@@ -14,6 +15,9 @@ from jaxbandits.problems.posterior_arms import BetaPosterior, BoundedPosterior, 
 from jaxbandits.problems.pull_history import History
 
 COUNTS = {"arm": ["A", "B", "C"], "n": [400, 300, 0], "clicks": [80, 15, 0]}
+
+#: A posterior and keys to problems drawn from it, in one program.
+realised = jax.jit(lambda posterior, keys: posterior.realised(keys))
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +157,7 @@ def test_a_range_beside_which_rewards_vanish_is_refused():
         jb.plan(counts, rewards="bounded", reward_range=1e6, rules=[])
     keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(7), seed))(np.arange(2000))
     leaves = [np.float32(x)[:, None] for x in ([5e-5, 2e-5], [2e6, 2e6], [2e6, 2e6], [1e-6, 0.5e-6])]
-    drawn = BoundedPosterior(*leaves).realised(keys)
+    drawn = realised(BoundedPosterior(*leaves), keys)
     assert np.asarray(drawn.mean).mean(axis=1) == pytest.approx([5e-5, 2e-5], rel=0.01)
     assert np.asarray(drawn.variance).mean(axis=1) == pytest.approx([1e-6, 0.5e-6], rel=0.01)
 
@@ -161,7 +165,7 @@ def test_a_range_beside_which_rewards_vanish_is_refused():
 def test_draws_are_those_of_the_posterior():
     keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(7), seed))(np.arange(40_000))
     a, b = np.asarray([3.0, 81.0]), np.asarray([50.0, 400.0])
-    drawn = BetaPosterior(*(np.float32(x)[:, None] for x in (a, b))).realised(keys)
+    drawn = realised(BetaPosterior(*(np.float32(x)[:, None] for x in (a, b))), keys)
     p = np.asarray(drawn.probability, np.float64)
     mean, variance = a / (a + b), a * b / (a + b) ** 2 / (a + b + 1)
     assert np.all(np.abs(p.mean(axis=1) - mean) < 5.5 * np.sqrt(variance / 40_000))
@@ -169,13 +173,13 @@ def test_draws_are_those_of_the_posterior():
     assert np.array_equal(drawn.supremum, p.max(axis=0).astype(np.float32))
     center, weight, freedom, spread = (np.float32(x) for x in ([0.3, 0.6], [9, 90], [12, 93], [0.04, 0.01]))
     leaves = [x[:, None] for x in (center, weight, freedom, spread)]
-    normal = NormalPosterior(*leaves).realised(keys)
+    normal = realised(NormalPosterior(*leaves), keys)
     scale = np.sqrt(spread / weight * freedom / (freedom - 2))  # Student's law
     assert np.all(np.abs(np.asarray(normal.location).mean(axis=1) - center) < 5.5 * scale / 200)
     assert np.asarray(normal.location).std(axis=1) == pytest.approx(scale, rel=0.05)
     variance = spread * freedom / (freedom - 2)
     assert (np.asarray(normal.sd) ** 2).mean(axis=1) == pytest.approx(variance, rel=0.05)
-    bounded = BoundedPosterior(*leaves).realised(keys)
+    bounded = realised(BoundedPosterior(*leaves), keys)
     assert np.asarray(bounded.mean) == pytest.approx(np.clip(np.asarray(normal.location), 1e-7, 1 - 1e-5), abs=1e-6)
 
 
@@ -223,16 +227,17 @@ def test_the_posterior_probability_of_equivalent_arms_is_not_rounded_to_1():
     )
 
 
+@functools.cache
+def planned(origin, unit):
+    means = [origin + unit * x for x in (3.0, 1.8, 1.0)]
+    counts = {"n": [30, 30, 32], "mean": means, "sd": [unit] * 3}
+    settings = {"rewards": "normal", "epsilon": 0.1 * unit, "rules": ["eb-tci"], "draws": 39, "max_pulls": 1000}
+    return jb.plan(counts, delta=1e-7, **settings)
+
+
 @pytest.mark.parametrize(("origin", "unit"), [(1e7, 1.0), (-1e9, 1.0), (0.0, 1e-21), (0.0, 1e21)])
 def test_normal_rewards_may_lie_far_from_0_and_have_any_unit(origin, unit):
     """The same counts in another unit, from another origin: float32 has no squares of such rewards."""
-
-    def planned(origin, unit):
-        means = [origin + unit * x for x in (3.0, 1.8, 1.0)]
-        counts = {"n": [30, 30, 32], "mean": means, "sd": [unit] * 3}
-        settings = {"rewards": "normal", "epsilon": 0.1 * unit, "rules": ["eb-tci"], "draws": 39, "max_pulls": 1000}
-        return jb.plan(counts, delta=1e-7, **settings)
-
     one, other = planned(0.0, 1.0), planned(origin, unit)
     assert 1e-6 < one.test.delta < 1
     assert other.test.delta == pytest.approx(one.test.delta, rel=1e-3)
