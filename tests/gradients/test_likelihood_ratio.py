@@ -92,14 +92,14 @@ def test_costs_and_regrets_have_a_direct_part():
 
 def test_axes_checkpoints_and_bandits_have_their_places():
     axes = jb.Uniform(budget=jb.axis([30, 60]))
-    grid = jb.gradients.expected("error", axes, jb.bernoulli([0.6, 0.5]), seeds=500)
+    grid = jb.gradients.expected("error", axes, jb.bernoulli([0.6, 0.5]), seeds=300)
     assert grid.gradient.dims == ("budget", "arm")
-    alone = jb.gradients.expected("error", jb.Uniform(budget=60), jb.bernoulli([0.6, 0.5]), seeds=500)
+    alone = jb.gradients.expected("error", jb.Uniform(budget=60), jb.bernoulli([0.6, 0.5]), seeds=300)
     for name in grid.data_vars:
         np.testing.assert_array_equal(grid[name].sel(budget=60), alone[name])
-    curve = jb.gradients.expected("error", UGAPE, jb.bernoulli([0.6, 0.5]), seeds=500, checkpoints=[20, 60])
+    curve = jb.gradients.expected("error", UGAPE, jb.bernoulli([0.6, 0.5]), seeds=300, checkpoints=[20, 60])
     assert curve.gradient.dims == ("checkpoint", "arm")
-    several = jb.gradients.expected("aggregate_regret", jb.GapE(budget=60, a=1.0), jb.gabillon(1), seeds=500)
+    several = jb.gradients.expected("aggregate_regret", jb.GapE(budget=60, a=1.0), jb.gabillon(1), seeds=300)
     assert several.gradient.dims == ("bandit", "arm")
     assert several.gradient.shape == (2, 4)
     assert several.attrs["wrt"] == "mean"

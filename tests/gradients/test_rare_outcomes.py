@@ -30,7 +30,7 @@ RARE = {
     "five arms": ("error", jb.Uniform(budget=10), [1e-4, 1e-4, 1e-5, 1e-5, 1e-5]),
     "nearly sure": ("error", jb.Uniform(budget=6), [0.9999, 0.99999]),
     "eliminated": ("error", jb.SuccessiveRejects(budget=12), [1e-4, 1e-5, 1e-6]),
-    "pulls": ("pulls", jb.LUCB(epsilon=0.9, delta=0.4), [1e-4, 1e-5]),
+    "pulls": ("pulls", jb.UGapEc(epsilon=0.9, delta=0.2, b=1.0), [1e-4, 1e-5, 1e-6]),
     "own": (lambda problem, state, returned: returned[0] * 1.0, jb.Uniform(budget=4), [1e-4, 1e-5]),
     "no error": ("error", jb.Uniform(budget=300), [0.9, 0.1]),
 }
@@ -95,7 +95,7 @@ def test_differences_say_it_too():
 
 
 def test_several_parameters_have_their_runs():
-    both = jb.gradients.expected("pulls", UGAPE, jb.bernoulli([0.8, 0.5]), wrt=["mean", "epsilon"], seeds=400)
+    both = jb.gradients.expected("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), wrt=["mean", "epsilon"], seeds=1500)
     assert both["gradient_mean_runs"].dims == ("arm",)
     assert both["gradient_epsilon_runs"].attrs["long_name"] == "runs that the gradient rests on"
     assert int(both.outcomes) > 30
@@ -125,7 +125,7 @@ def test_slopes_of_a_search_have_no_error_where_nothing_was_seen():
 
 
 def test_the_label_is_that_of_the_value():
-    found = jb.gradients.expected("error", jb.Uniform(budget=20), jb.bernoulli([0.7, 0.5]), seeds=100)
+    found = jb.gradients.expected("error", jb.Uniform(budget=20), jb.bernoulli([0.7, 0.5]), seeds=2000)
     assert found.value.attrs["long_name"] == "answer is wrong"
     assert "long_name" not in found.value_se.attrs
     assert found.value.attrs["criterion"]
@@ -148,5 +148,5 @@ def test_the_command_says_it(capsys):
 def test_the_warning_is_about_the_line_of_the_user():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        jb.gradients.expected("error", jb.Uniform(budget=4), jb.bernoulli([1e-4, 1e-5]), seeds=1000)
+        jb.gradients.expected("error", jb.Uniform(budget=4), jb.bernoulli([1e-4, 1e-5]), seeds=2000)
     assert [one.filename for one in caught] == [__file__]
