@@ -179,6 +179,11 @@ def _unite_axis(table: dict[str, Any], key: str, others: Sequence[dict[str, Any]
             if hashes.setdefault(str(label), content) != content:
                 raise UsageError(f"{key} {label!r} is not the same in all of them: the data have changed")
     chosen = [value if isinstance(value, str) else float(value) for value in values]
+    if strange := [value for value in chosen if value not in entries]:
+        name = table[key].get("name") or key
+        raise UsageError(
+            f"{name}={strange[0]} is not in the specification of a Dataset: merge the ones it was made from"
+        )
     table[key]["axis"] = [entries[value] for value in chosen]
     if "labels" in table[key]:
         table[key]["labels"] = list(values)

@@ -47,8 +47,11 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
         >>> jb.merge([one, two]).sizes["seed"]
         20
     """
-    if isinstance(parts, xr.Dataset | str | Path) or len(parts) < 2:
+    if not isinstance(parts, list | tuple) or len(parts) < 2:
         raise UsageError("merge takes a list of two or more Datasets, or of stores")
+    for part in parts:
+        if not isinstance(part, xr.Dataset | str | Path):
+            raise UsageError(f"merge takes Datasets or paths of stores, got {type(part).__name__}")
     if store is None:
         return merged([part if isinstance(part, xr.Dataset) else read_store(Path(part)) for part in parts])
     if any(isinstance(part, xr.Dataset) for part in parts):

@@ -16,6 +16,7 @@ from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.merged_specs import refuse_another, united_attrs, united_seeds, united_spec, united_values
+from jaxbandits.sweeps.platform_options import flight_options
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -38,6 +39,9 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     datasets = [
         _with_axes_of_others(dataset, spec, datasets, names) for dataset, spec in zip(datasets, specs, strict=True)
     ]
+    run = specs[0]["run"]  # equal in all: all runs have the axes of pulls in flight
+    flights = flight_options(run.get("batch"), run.get("delay"))
+    names = list(dict.fromkeys([*names, *(axis.name or name for name, axis in flights.axes.items())]))
     of_runs = "seed" in datasets[0].coords
     parts = [_with_all_axes(dataset, names, of_runs) for dataset in datasets]
     if lists:
@@ -123,6 +127,10 @@ def _with_all_axes(dataset: xr.Dataset, names: Sequence[str], of_runs: bool) -> 
     """Return the Dataset with a dimension for each axis, and for seeds, also where it shows one value."""
     if ("seed" in dataset.coords) != of_runs:
         raise UsageError("runs and summaries of runs cannot be merged")
+    known = {*names, "seed", "checkpoint", *PER_ARM}
+    for name in dataset["pulls" if "pulls" in dataset else "runs"].dims:
+        if name not in known:
+            raise UsageError(f"a Dataset has a dimension {name!r} that its specification has not: merge its parts")
     for name in [*names, *["seed"] * of_runs]:
         if name not in dataset.coords:
             raise UsageError(f"a Dataset no longer says which {name} it is of: merge the ones it was made from")

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
@@ -76,3 +77,19 @@ def test_an_axis_of_lists_is_refused_with_its_place(tmp_path):
     path.write_text(SPECIFICATION.replace("DELAY", "{ axis = [[3]] }"))
     with pytest.raises(jb.UsageError, match=r"line 10, run\.delay: a delay is a number of pulls"):
         plan_of(path)
+
+
+def test_datasets_are_merged_by_the_values_of_the_options():
+    ds = jb.sweep(
+        jb.LUCB(epsilon=0.2, delta=0.1), PROBLEM, 4, batch=jb.axis([1, 4]), delay=jb.axis([0, 3], name="late")
+    )
+    parts = {
+        "one value each": [ds.isel(batch=0), ds.isel(batch=1)],
+        "another order": [ds.isel(seed=[0, 1]), ds.isel(seed=[2, 3], batch=[1, 0], late=[1, 0])],
+    }
+    for case, some in parts.items():
+        both = jb.merge(some).sel(batch=ds.batch, late=ds.late).transpose(*ds.dims)
+        xr.testing.assert_equal(both.drop_attrs(), ds.drop_attrs())
+        np.testing.assert_array_equal(jb.repeat(both).pulls, ds.pulls, err_msg=case)
+    with pytest.raises(jb.UsageError, match="no longer says which batch it is of"):
+        jb.merge([ds.isel(batch=0, drop=True), ds.isel(batch=1)])

@@ -275,3 +275,18 @@ def test_bad_input_in_one_line(make, message):
         make()
     assert str(error.value).startswith(message) or message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_what_cannot_be_merged_is_named():
+    ds = jb.sweep(jb.Uniform(budget=jb.axis([20, 40])), FEW, seeds=3)
+    for parts, said in {
+        "list": (iter([ds, ds]), "a list of two or more"),
+        "variable": ([ds, ds.pulls], "got DataArray"),
+        "nothing": ([None, ds], "got NoneType"),
+        "words": ([ds, ds.assign_coords(budget=["a", "b"])], "budget=a is not in the specification"),
+        "numbers": ([ds, ds.assign_coords(budget=[20, 41])], "budget=41.0 is not in the specification"),
+        "a new dimension": ([ds, ds.expand_dims(study=["a"])], "has a dimension 'study'"),
+        "stacked": ([ds, ds.stack(cell=["budget"])], "has a dimension 'cell'"),
+    }.values():
+        with pytest.raises(jb.UsageError, match=said):
+            jb.merge(parts)
