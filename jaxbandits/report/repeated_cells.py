@@ -31,6 +31,8 @@ def specification_of(ds: xr.Dataset | xr.DataArray, attrs: dict[str, Any] | None
     for kind, labels in listed.items():
         if kind not in ds.coords or not set(np.ravel(ds[kind].values).tolist()) <= set(labels):
             return None
+        if ds[kind].dims not in ((), (kind,)):  # cells were stacked along another dimension
+            return None
     return dict(spec)
 
 

@@ -85,8 +85,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     if is_moments(ds):
         own = (*_OF_MOMENTS, "runs", "stopped_early")
         beside = {name: v for name, v in ds.data_vars.items() if not str(name).endswith(own)}
+        ds = ds.transpose(*ds["pulls_mean"].dims, ...)  # variables may have dimensions in orders of their own
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
+    ds = ds.transpose(*ds["pulls"].dims, ...)  # variables may have dimensions in orders of their own
     status = ds["status"] if "status" in ds else xr.zeros_like(ds["pulls"], np.int8)
     stopped, left_out = stopped_early(status), (status == NOT_RUN).sum("seed")
     if missing := int((ds["pulls"].isnull().sum("seed") - left_out).sum()):  # Datasets with other seeds were joined
@@ -221,3 +223,11 @@ def check_runs(ds: object) -> None:
         raise UsageError("a Dataset of runs must have a dimension 'seed' and a variable 'pulls'; this one does not")
     if ds.sizes["seed"] == 0:
         raise UsageError("the Dataset has no runs")
+    for name in ("correct", "wrong_size"):
+        values = ds[name].values if name in ds and ds[name].dtype != bool else np.zeros(0)
+        values = values.astype(np.float64)  # a missing run makes a truth value an object
+        if (other := values[~np.isin(values, (0, 1)) & ~np.isnan(values)]).size:
+            raise UsageError(
+                f"{name} is true or false in each run, and {other[0]:g} in this Dataset: means over cells are taken "
+                "after jb.summary(ds)"
+            )

@@ -179,3 +179,44 @@ def test_a_real_sweep():
     np.testing.assert_array_equal(known["pulls_mean"], [10, 20])
     np.testing.assert_array_equal(known["failure"], 1 - ds["correct"].mean("seed"))
     assert known.attrs["algorithm"] == "Uniform"
+
+
+def test_variables_with_dimensions_in_other_orders(tmp_path):
+    rng = np.random.default_rng(0)  # as many values on each axis: nothing but the names tells them apart
+    dims, left_out = ("epsilon", "delta", "seed"), np.arange(9).reshape(3, 3, 1) == 1
+    ds = xr.Dataset(
+        {
+            "pulls": (dims, np.where(left_out, np.nan, rng.integers(10, 99, (3, 3, 3)))),
+            "correct": (dims, np.where(left_out, np.nan, rng.random((3, 3, 3)) < 0.5)),
+            "status": (dims, np.where(left_out, -1, np.zeros((3, 3, 3), np.int8))),
+        }
+    )
+    for some in (ds, ds.isel(delta=[0, 1])):
+        turned = some.assign(correct=some.correct.transpose(*dims[::-1]))
+        xr.testing.assert_identical(jb.summary(turned), jb.summary(some))
+    moments = jb.sweep(
+        jb.UGapEc(epsilon=jb.axis([0.3, 0.4]), delta=jb.axis([0.1, 0.2])),
+        jb.bernoulli([0.9, 0.4]),
+        5,
+        keep="moments",
+        store=tmp_path / "moments.zarr",
+    )
+    turned = moments.assign(correct_mean=moments.correct_mean.transpose("delta", "epsilon"))
+    xr.testing.assert_identical(jb.summary(turned), jb.summary(moments))
+
+
+def test_means_over_cells_are_no_runs():
+    ds = xr.Dataset(
+        {"pulls": (("epsilon", "seed"), [[9, 8], [7, 6]]), "correct": (("epsilon", "seed"), [[True, False]] * 2)}
+    )
+    mixed = ds.assign(correct=(("epsilon", "seed"), [[True, False], [False, False]]))
+    for of_runs in (jb.summary, lambda ds: jb.seeds_needed(ds, "failure", 0.1)):
+        with pytest.raises(jb.UsageError, match=r"correct is true or false in each run, and 0\.5 in this Dataset"):
+            of_runs(mixed.mean("epsilon"))
+    assert float(jb.summary(ds.mean("epsilon")).failure) == 0.5  # means of equal values
+
+
+def test_cells_that_were_stacked():
+    ds = jb.sweep([jb.Uniform(budget=20), jb.SuccessiveRejects(budget=20)], jb.bernoulli([0.9, 0.4]), seeds=3)
+    stacked = jb.summary(ds.stack(cell=["algorithm"]))
+    np.testing.assert_array_equal(stacked.failure, jb.summary(ds).failure)
