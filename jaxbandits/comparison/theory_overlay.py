@@ -125,7 +125,7 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
     for name in names:
         theorems = [None if cell is None else QUANTITIES[name].of(cell) for cell in cells]
         there = [theorem for theorem in theorems if theorem is not None]
-        if len(there) < (1 if {"algorithm", "problem"} & set(dimensions) else len(theorems)):
+        if theorems and len(there) < (1 if {"algorithm", "problem"} & set(dimensions) else len(theorems)):
             lacking = next(cell for cell, one in zip(cells, theorems, strict=True) if cell is not None and one is None)
             raise UsageError(f"there is no {name} of {type(lacking.algorithm).__name__} on {lacking.problem.name}")
         sources = dict.fromkeys(theorem.source for theorem in there)

@@ -250,3 +250,11 @@ def test_pulls_that_are_known_or_bounded():
     assert int(jb.sweep(rule, COINS, 200)["pulls"].max()) <= bound
     for other in (jb.AdaptiveTopK(k=2, epsilon=0.1, delta=0.1, scale=0.5), jb.AdaptiveTopK(k=2, budget=500)):
         assert theorem(other) is None
+
+
+def test_an_empty_selection(grid):
+    assert jb.with_theory(grid.isel(n=[]), "lower_bound", "theorem")["theorem"].sizes == {
+        "epsilon": 3,
+        "delta": 2,
+        "n": 0,
+    }
