@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def check_arm_values(rule: "DataclassInstance", count: int) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(rule):
         name, shape = f"{type(rule).__name__}: {path[0].name}", np.shape(leaf)
         declared = fields[path[0].name].get("per_arm")
-        if declared and shape and shape[0] != count:
+        # Rows, such as features, are in fields without a range. Others would be lined up with other arms or with runs.
+        of_numbers = REGISTRY.name_of(type(rule)) is not None and fields[path[0].name].get("rule")
+        if declared and shape and (shape[0] != count or (of_numbers and len(shape) > 1)):
             raise UsageError(f"{name} must be one number or have one for each of {count} arms, got shape {shape}")
         if declared is None and count in shape:
             raise UsageError(

@@ -1,5 +1,7 @@
 """Hyperparameters that have a value of each arm: every run is given them in the order in which it sees its arms."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -182,3 +184,13 @@ def test_what_cannot_be_of_the_arms_is_one_line():
     with pytest.raises(jb.UsageError, match="draws other arms for each run"):
         jb.simulate(Prior(budget=9, prior=PRIOR), jb.reservoir(beta=1.0, prices="unit", arms=5), seeds=2)
     assert jb.simulate(Undeclared(budget=9, table=PRIOR[:4]), PROBLEM, seeds=2).pulls.min() == 9
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (3, 3)])
+@pytest.mark.parametrize("rule", [jb.BetaTopTwo, jb.BayesElim, jb.SHVar])
+def test_rows_in_place_of_numbers_of_arms(rule, shape):
+    for field in dataclasses.fields(rule):
+        if field.metadata.get("per_arm"):
+            one = rule(budget=30, **{field.name: np.ones(shape)})
+            with pytest.raises(jb.UsageError, match=f"{field.name} must be one number or have one for each of 3 arms"):
+                jb.simulate(one, jb.bernoulli([0.9, 0.5, 0.4]), seeds=2)
