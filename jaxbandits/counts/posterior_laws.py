@@ -65,6 +65,7 @@ def unit_of(counts: CountTable, reward_range: float) -> float:
 def _beta_prior(prior: object) -> tuple[float, float]:
     if isinstance(prior, str) and prior in _PRIORS:
         return _PRIORS[prior]
+    prior = prior.tolist() if isinstance(prior, np.ndarray) else prior
     if isinstance(prior, tuple | list) and len(prior) == 2 and all(map(is_number, prior)):
         a, b = (number("prior", each, POSITIVE) for each in prior)
         return a, b

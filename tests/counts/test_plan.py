@@ -89,6 +89,14 @@ def test_equivalent_arms():
     assert jb.plan({"n": [9000, 9000], "clicks": [450, 452]}, rules=[]).answer == "undecided"
 
 
+def test_a_prior_may_be_an_array():
+    listed, array = (jb.plan(COUNTS, prior=prior, rules=[]) for prior in ([2.0, 9.0], np.asarray([2.0, 9.0])))
+    assert str(listed) == str(array)
+    for other in (np.float64(2.0), np.ones((2, 2)), (1, [2, 3])):
+        with pytest.raises(jb.UsageError, match="two positive numbers"):
+            jb.plan(COUNTS, prior=other, rules=[])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
