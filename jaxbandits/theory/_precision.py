@@ -58,8 +58,8 @@ def _array(value: object) -> object:
     if type(value) not in (list, tuple):
         return value
     try:
-        traced = any(isinstance(x, jax.Array) for x in jax.tree.leaves(value))
-        return jnp.asarray(value) if traced else np.asarray(value)
+        module = jnp if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np
+        return module.asarray(value)
     except ValueError as error:
         raise UsageError(f"rows must have one length, got {shown(value)}") from error
 

@@ -66,9 +66,8 @@ def gape_h_variance(
     gap = _bandit_gaps(means, mask)
     if jnp.shape(variances) != jnp.shape(means):
         raise UsageError(f"variances of shape {jnp.shape(variances)} need means of that shape, got {jnp.shape(means)}")
-    arms_first = None if mask is None else jnp.moveaxis(_bandits_first(jnp.asarray(mask)), 1, 0)
-    variance = jnp.moveaxis(_bandits_first(as_float(variances)), 1, 0)
-    each = jnp.sum(variance_terms(gap, variance, b, _GAPE_V_RANGE, arms_first), axis=0)
+    there = None if mask is None else _arms_first(jnp.asarray(mask))
+    each = jnp.sum(variance_terms(gap, _arms_first(as_float(variances)), b, _GAPE_V_RANGE, there), axis=0)
     return each[0] if jnp.ndim(means) == 1 else each
 
 
@@ -184,10 +183,14 @@ def _check_range(b: ArrayLike, means: ArrayLike) -> None:
 
 
 def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
-    """Return gaps to the best other arm of the same bandit, arms first: bandits are then one more batch axis."""
+    """Return gaps to the best other arm of the same bandit, `(arms, bandits, …)`."""
     check("means", means, FINITE)
-    there = None if mask is None else jnp.moveaxis(_bandits_first(jnp.asarray(mask)), 1, 0)
-    return gaps(jnp.moveaxis(_bandits_first(as_float(means)), 1, 0), 1, there)
+    return gaps(_arms_first(as_float(means)), 1, None if mask is None else _arms_first(jnp.asarray(mask)))
+
+
+def _arms_first(x: jax.Array) -> jax.Array:
+    """Return values of the arms as `(arms, bandits, …)`: bandits are then one more axis of runs."""
+    return jnp.moveaxis(_bandits_first(x), 1, 0)
 
 
 def _arms(means: ArrayLike) -> int:
