@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-__all__ = ["UsageError", "about", "renamed", "unknown_name", "warn"]
+__all__ = ["UsageError", "about", "check_text", "renamed", "unknown_name", "warn"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +55,20 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     others = f"known: {', '.join(known)}" if known else "there are none"
     hint = f"; did you mean {near[0]!r}?" if near else f"; {others}"
     return UsageError(f"unknown {kind} {name!r}{hint}")
+
+
+def check_text(what: str, text: object) -> None:
+    """Check that what a user gave is a text, such as a name.
+
+    Args:
+        what: what it is: "value", "style".
+        text: what was given.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"unknown {what} of type {type(text).__name__}: it must be a text")
 
 
 def warn(message: str) -> None:

@@ -13,7 +13,7 @@ from jaxbandits.algorithms.traits import Theorem, tolerance_of
 from jaxbandits.comparison.guarantees import number, theorem_on
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.compilers.jax_settings import own_settings
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, check_text, unknown_name
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.rerun import cells_of
 
@@ -114,6 +114,7 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
         16.3
     """
     for name in names:
+        check_text("quantity of theory", name)
         if name not in QUANTITIES:
             raise unknown_name("quantity of theory", name, QUANTITIES)
         if name in ds.coords or (name in ds and "seed" in ds[name].dims):

@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from jaxbandits import checks
 from jaxbandits.errors import UsageError
 from jaxbandits.report.user_settings import COLUMN, font_size, setting
 
@@ -24,6 +25,7 @@ _ONE_ROW, _LEAST_WIDTH, _SHAPE, _AROUND = 3, 1.5, 0.72, 0.9
 
 #: Room between numbers below neighbouring axes at least, in heights of their letters.
 _GAP = 1.2
+_INCHES = checks.Rule("must be a positive number of inches", checks.POSITIVE.holds)
 
 
 class Picture(Figure):
@@ -84,8 +86,8 @@ def new_panels(
     """
     if ax is not None:
         return _given_panels(count, ax, width)
-    if width is not None and not 0 < width < math.inf:
-        raise UsageError(f"width must be a positive number of inches, got {width}")
+    if width is not None:
+        width = checks.number("width", width, _INCHES)
     usual = COLUMN if style == "paper" else (_WIDTH, height)
     size = setting("figure.figsize", usual)
     if width is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits import checks
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, check_text, unknown_name
 from jaxbandits.report.dimensions import nearest, values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
@@ -52,6 +52,9 @@ def labelled(ds: object, value: str, along: str, level: float) -> Labelled:
             paired, or a level outside (0, 1).
     """
     checks.number("level", level, checks.INSIDE_UNIT)
+    check_text("along", along)
+    if isinstance(value, xr.Dataset):
+        raise UsageError("two Datasets are compared by their labels: give {'one': …, 'other': …} as the first argument")
     ds = joined(ds, along)
     runs = runs_of(ds, value)
     dims = [str(name) for name in runs.values.dims[:-1]]
@@ -82,6 +85,7 @@ def runs_of(ds: xr.Dataset, value: str) -> Runs:
         UsageError: not runs, or no such value.
     """
     check_runs(ds)
+    check_text("value", value)
     known = [*metrics(ds), *(name for name in ("correct", "wrong_size") if name in ds)]
     known += ["failure"] if "correct" in ds else []
     if value in ds and PER_ARM & {*ds[value].dims}:

@@ -5,12 +5,13 @@ sheet, or in a `matplotlibrc`.
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from matplotlib import colormaps, rc_context, rcParams, rcParamsDefault
 
-from jaxbandits.errors import unknown_name
+from jaxbandits.errors import check_text, unknown_name
 
 __all__ = [
     "COLUMN",
@@ -83,11 +84,17 @@ def line_look(i: int, *, fine: bool = False) -> dict[str, Any]:
 def in_style(draw: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function that draws with the settings of its argument `style`; global ones are as before afterwards.
 
-    The function raises UsageError for an unknown style.
+    The function raises UsageError for an unknown style, and for another argument that is no text where one is needed.
     """
+    parameters = inspect.signature(draw).parameters
+    texts = [name for name, about in parameters.items() if about.annotation in (str, str | None)]
 
     @functools.wraps(draw)
     def drawn(*args: _P.args, **options: _P.kwargs) -> _R:
+        given = dict(zip(parameters, args, strict=False)) | options
+        for name in texts:
+            if given.get(name) is not None:
+                check_text(name, given[name])
         style = options.get("style")
         if style is None:
             return draw(*args, **options)

@@ -89,7 +89,11 @@ def test_there_is_no_rate_where_a_rule_takes_the_problem_for_an_easier_one(field
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("h_epsilo", "did you mean 'h_epsilon'"), ("rate", "there is no rate of UGapEc on one-sparse")],
+    [
+        ("h_epsilo", "did you mean 'h_epsilon'"),
+        ("rate", "there is no rate of UGapEc on one-sparse"),
+        (["rate"], "unknown quantity of theory of type list: it must be a text"),
+    ],
 )
 def test_what_is_not_there_is_one_line(grid, name, message):
     with pytest.raises(jb.UsageError, match=message):

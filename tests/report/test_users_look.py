@@ -127,6 +127,10 @@ def test_widths_and_styles_that_are_none_are_one_line(grid):
         ({"style": "papper"}, "unknown style 'papper'.*did you mean 'paper'"),
         ({"width": 0.0}, "width must be a positive number of inches, got 0.0"),
         ({"width": np.nan}, "width must be a positive number"),
+        ({"width": "3"}, "width must be a number, got '3'"),
+        ({"style": ["paper"]}, "unknown style of type list: it must be a text"),
+        ({"x": grid}, "unknown x of type Dataset"),
+        ({"title": 3}, "unknown title of type int"),
         ({"width": 3.0, "ax": Figure().subplots()}, "width is that of a new picture"),
     ]:
         with pytest.raises(jb.UsageError, match=message):
