@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.checks import INSIDE_UNIT, number
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
@@ -216,13 +216,16 @@ def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray |
 
 
 def check_runs(ds: object) -> None:
-    """Refuse an object that is not a Dataset of runs, with at least one."""
+    """Refuse an object that is not a Dataset of runs, with at least one; warn of runs that occur twice."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:
         raise UsageError("a Dataset of runs must have a dimension 'seed' and a variable 'pulls'; this one does not")
     if ds.sizes["seed"] == 0:
         raise UsageError("the Dataset has no runs")
+    if "seed" in ds.indexes and not ds.indexes["seed"].is_unique:
+        twice = ds.indexes["seed"][ds.indexes["seed"].duplicated()][0]
+        warn(f"seed {twice} occurs more than once, and each time counts as a run: jb.merge([…]) has each run once")
     for name in ("correct", "wrong_size"):
         values = ds[name].values if name in ds and ds[name].dtype != bool else np.zeros(0)
         values = values.astype(np.float64)  # a missing run makes a truth value an object

@@ -220,3 +220,11 @@ def test_cells_that_were_stacked():
     ds = jb.sweep([jb.Uniform(budget=20), jb.SuccessiveRejects(budget=20)], jb.bernoulli([0.9, 0.4]), seeds=3)
     stacked = jb.summary(ds.stack(cell=["algorithm"]))
     np.testing.assert_array_equal(stacked.failure, jb.summary(ds).failure)
+
+
+def test_runs_that_occur_twice_are_said():
+    twice = xr.concat([small(), small()], "seed")
+    with pytest.warns(UserWarning, match=r"seed 0 occurs more than once.*jb\.merge"):
+        assert (summary(twice).runs == 8).all()
+    one, half = small().isel(seed=[0, 1]), small().isel(seed=[2, 3])
+    assert summary(xr.concat([one, half], "seed")).identical(summary(small()))
