@@ -101,6 +101,8 @@ def compare(
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
+    if max_pulls is not None:
+        max_pulls = whole("max_pulls", max_pulls, problem.arms, bound="the number of arms")
     number("epsilon", epsilon, NOT_NEGATIVE)
     for name, given in {"threshold": threshold, "all_within": all_within, "one_above": one_above}.items():
         if given is not None:

@@ -124,6 +124,8 @@ def _places(table: Table, columns: Columns) -> dict[str, int]:
 def _kind(table: Table, places: dict[str, int], rewards: str | None) -> str:
     """Return the kind of the rewards that the columns hold."""
     source, header = table.source, ", ".join(table.header[:12])
+    if not header:
+        raise UsageError(f"{source}: a table with columns is needed, such as arm, pulls and successes, got none")
     if "pulls" not in places:
         raise UsageError(f"{source}: a column of pulls is needed, say pulls= one of {header}")
     spreads = [role for role in _SPREADS if role in places]

@@ -100,6 +100,8 @@ def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
         ({"epsilon": "0.1"}, "epsilon must be a number, got '0.1'"),
         ({"epsilon": None}, "epsilon must be a number, got None"),
         ({"threshold": [0.5, 0.6]}, "threshold must be a number"),
+        ({"max_pulls": 3}, "max_pulls must be a whole number, at least 4, the number of arms, got 3"),
+        ({"max_pulls": "9"}, "max_pulls must be a whole number"),
     ],
 )
 def test_what_has_no_answer_is_one_line(asked, message):

@@ -121,6 +121,7 @@ def test_what_is_refused(text, message, tmp_path):
 @pytest.mark.parametrize(
     ("counts", "options", "message"),
     [
+        ({}, {}, "a table with columns is needed, such as arm, pulls and successes, got none"),
         ({"n": [1, 2], "clicks": [1]}, {}, "columns differ in length: 'n' 2, 'clicks' 1"),
         ({"n": [1, None], "clicks": [1, 1]}, {}, "counts, row 2, column 'n': is missing"),
         ({"n": [1, True], "clicks": [1, 1]}, {}, "row 2, column 'n': must be a finite number, got 'True'"),
