@@ -263,6 +263,7 @@ def test_a_run_without_pulls_ends_with_a_status_of_its_own():
     assert "3 of 3 runs were truncated at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
 
 
+@pytest.mark.slow
 def test_steps_without_a_pull_are_counted_anew_after_one():
     """A pull every 6000 steps is slow, not stuck: one of each arm before, and two more."""
     slow = own(Idle, every=6000)()
@@ -280,6 +281,7 @@ def test_numbers_of_arms_share_a_program_and_it_is_told_how_many_there_are():
         assert grid.recommended.sel(n=n).values[:, :n].argmax(axis=1).tolist() == [n - 1, n - 1]
 
 
+@pytest.mark.slow
 def test_traced_leaves_pass():
     cls = own(fields=[("scale", 1.0)])
     run = functools.partial(jb.run, problem=PROBLEM, key=KEY)

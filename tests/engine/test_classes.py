@@ -63,16 +63,19 @@ def algorithms(request):
     return FAMILIES[request.param]()
 
 
+@pytest.mark.slow
 def test_a_run_is_of_its_own_class(algorithms):
     pulls = [jb.run(algorithm, PROBLEM, KEY).pulls for algorithm in algorithms]
     assert np.argmax(pulls, axis=1).tolist() == list(range(MANY))
 
 
+@pytest.mark.slow
 def test_a_trajectory_is_of_its_own_class(algorithms):
     pulls = [jb.trajectory(algorithm, PROBLEM, KEY, 2).pulls[-1] for algorithm in algorithms]
     assert np.argmax(pulls, axis=1).tolist() == list(range(MANY))
 
 
+@pytest.mark.slow
 def test_a_session_is_of_its_own_class():
     asked, returned = [], []
     for algorithm in FAMILIES["rules"]():
@@ -89,6 +92,7 @@ class EnoughError(Exception):
     pass
 
 
+@pytest.mark.parametrize("algorithms", ["rules", pytest.param("parts", marks=pytest.mark.slow)], indirect=True)
 def test_the_engine_has_a_program_for_each_class(algorithms, monkeypatch):
     keys = []
 
@@ -103,7 +107,9 @@ def test_the_engine_has_a_program_for_each_class(algorithms, monkeypatch):
     assert len(set(keys)) == MANY
 
 
-@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass])
+@pytest.mark.parametrize(
+    "register", [pytest.param(jb.pytree, marks=pytest.mark.slow), jax.tree_util.register_dataclass]
+)
 def test_cells_whose_parts_are_of_other_classes_are_not_alike(register):
     parts = [cls(unused=float(i)) for i, cls in enumerate(family(register)[:3])]
     ds = jb.sweep(Holder(jb.axis(parts)), PROBLEM, seeds=2)

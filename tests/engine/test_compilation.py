@@ -49,6 +49,7 @@ def test_everything_numeric_is_traced() -> None:
         assert compilations(run) == 0
 
 
+@pytest.mark.slow
 def test_a_grid_over_m_compiles_once_and_m_1_has_its_own_program() -> None:
     problem = jb.bernoulli(MEANS)
     run = lambda m: jb.sweep(jb.UGapEc(epsilon=0.5, delta=0.1, m=m), problem, seeds=5)  # noqa: E731
@@ -127,11 +128,13 @@ def test_first_states_are_traced_once_for_the_lanes_and_for_the_loop(monkeypatch
         assert len(traced) == 1
 
 
+@pytest.mark.slow
 def test_a_large_grid_compiles_once() -> None:
     algorithm = jb.UGapEc(epsilon=jb.axis(np.linspace(0.8, 0.9, 20)), delta=jb.axis(np.linspace(0.05, 0.2, 10)))
     assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=10), seeds=20)) == 1
 
 
+@pytest.mark.slow
 def test_programs_are_forgotten_only_when_there_is_little_room() -> None:
     def run() -> None:
         jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1), jb.bernoulli(MEANS), seeds=5)

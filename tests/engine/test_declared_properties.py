@@ -43,7 +43,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("changes", "match"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [pytest.param(*WRONG[n], id=n, marks=[pytest.mark.slow] * (n not in ("mean", "range"))) for n in WRONG],
+)
 def test_what_rewards_contradict_is_said(changes, match):
     made = family(**changes)
     for call in (lambda: jb.simulate(UGAPE, made, seeds=2), lambda: jb.run(UGAPE, made, KEY)):

@@ -41,7 +41,7 @@ def refused(algorithm, match, problem=ARMS):
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("number", [3, 40, -1, -4])
+@pytest.mark.parametrize("number", [-1, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 40, -4))])
 def test_an_arm_that_is_not_there_is_one_line(number):
     """Arm -1 drew rewards of no arm, counted for the last one: status 0, and an answer that was judged."""
     refused(own(select=lambda self, arms, key: jnp.int32(number)), r"Own pulled an arm outside 0 … 2")
@@ -57,6 +57,7 @@ def test_one_pull_of_many_is_enough_and_the_run_is_named():
         jb.sweep(cls(jb.axis([1.0, 2.0])), ARMS, seeds=1, first_seed=100)
 
 
+@pytest.mark.slow
 def test_an_arm_of_several_that_is_not_there_is_one_line():
     refused(
         own(select=lambda self, arms, key: jnp.stack([jnp.int32(0), arms.count])), r"Own pulled an arm outside 0 … 2"
@@ -79,7 +80,7 @@ BACK = {
 }
 
 
-@pytest.mark.parametrize("request_", BACK)
+@pytest.mark.parametrize("request_", [pytest.param(n, marks=[pytest.mark.slow] * (n != "later")) for n in BACK])
 def test_fewer_than_no_pulls_are_one_line_and_no_hang(request_):
     wrong = {"select": None, "slots": 2 if "batches" in request_ else 1, "done": lambda self, arms: jnp.bool_(False)}
     refused(own(request=BACK[request_], **wrong), "Own took pulls back: it asked for fewer than no pulls of an arm")

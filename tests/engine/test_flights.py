@@ -109,6 +109,7 @@ def test_a_rule_of_two_arms_decides_as_a_slow_program_and_without_flights_no_bit
     assert (ds.sel(delay=7).told < ds.sel(delay=7).pulls).any()
 
 
+@pytest.mark.slow
 def test_a_users_rule_that_draws_and_remembers_decides_as_a_slow_program_with_random_delays():
     ds = runs_that_agree("wanders", [1, 3], ["geometric:6", "geometric:0.5"])
     assert (ds.pulls <= 100).all()  # what is in flight does not pass the budget

@@ -18,7 +18,11 @@ def started(pulls, successes, problem=PROBLEM):
 
 @pytest.mark.parametrize(
     "rule",
-    [jb.UGapEc(epsilon=0.05, delta=0.1), jb.LUCBPlusPlus(epsilon=0, delta=0.1), jb.UniformGLR(delta=0.1)],
+    [
+        jb.UGapEc(epsilon=0.05, delta=0.1),
+        pytest.param(jb.LUCBPlusPlus(epsilon=0, delta=0.1), marks=pytest.mark.slow),
+        pytest.param(jb.UniformGLR(delta=0.1), marks=pytest.mark.slow),
+    ],
     ids=lambda rule: type(rule).__name__,
 )
 def test_a_run_goes_on_from_its_own_counts_as_if_it_had_not_ended(rule):

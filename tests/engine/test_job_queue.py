@@ -41,6 +41,7 @@ def test_every_cell_starts_and_then_come_the_longest():
     assert queue.still(np.asarray([1, 1, 3]), np.asarray([100, 400, 70])).tolist() == [200, 400, 70]
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_lanes_are_busy_on_a_grid_of_runs_of_very_different_length():
     """Runs of one cell are 500 times those of another, and come last in the grid."""

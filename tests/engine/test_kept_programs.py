@@ -32,6 +32,7 @@ def ran(cache_home, **environment):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_the_next_process_compiles_no_program_of_the_engine_and_runs_the_same(tmp_path):
     first, second = ran(tmp_path), ran(tmp_path)
     assert first[0] == "0"

@@ -68,6 +68,7 @@ def test_its_leaves_span_a_grid():
     assert (grid["pulls"].sel(delta=0.01) > grid["pulls"].sel(delta=0.3)).all()
 
 
+@pytest.mark.slow
 def test_its_trajectory_stays_when_done():
     states = jb.trajectory(Race(0.3, 0.3), PROBLEM, jax.random.key(1), 200)
     last = jb.run(Race(0.3, 0.3), PROBLEM, jax.random.key(1))
@@ -125,6 +126,7 @@ def test_a_wrong_method_is_refused_in_one_line_in_a_grid_over_numbers_of_arms(me
         jb.sweep(least(**methods), THREE_AND_FIVE, seeds=2)
 
 
+@pytest.mark.slow
 def test_a_table_with_fewer_entries_than_one_program_has_room_for():
     weights = np.arange(1.0, 7.0)
     runs = jb.sweep(
@@ -137,10 +139,15 @@ def test_a_table_with_fewer_entries_than_one_program_has_room_for():
     ("of_arms", "wanted"),
     [
         (lambda n: [jnp.float32(i) for i in range(n)], [0, 1, 2]),  # a leaf for each arm
-        (lambda n: jnp.zeros((2,) * n), np.zeros((2, 2, 2))),  # an axis for each arm
-        (lambda n: jnp.arange(n * (n - 1) // 2), [0, 1, 2]),  # an entry for each pair, of which there are three
-        (lambda n: jnp.zeros((0, n)), np.zeros((0, 3))),
-        (lambda n: None, None),
+        *[
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                (lambda n: jnp.zeros((2,) * n), np.zeros((2, 2, 2))),  # an axis for each arm
+                (lambda n: jnp.arange(n * (n - 1) // 2), [0, 1, 2]),  # an entry for each pair, of which there are three
+                (lambda n: jnp.zeros((0, n)), np.zeros((0, 3))),
+                (lambda n: None, None),
+            ]
+        ],
     ],
 )
 def test_states_of_any_form_are_shown_as_they_are(of_arms, wanted):

@@ -26,8 +26,8 @@ PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.reservoir(beta=1, prices="unit", arms=4),
     lambda: jb.reservoir(beta=1, arms=4),
 ]
-# One of each kind; with the slow tests, all of them.
-KINDS = ("ugape-c", "adaptive-top-k", "successive-elimination", "rcb-air")
+# A rule and one of batches; with the slow tests, all of them.
+KINDS = ("ugape-c", "adaptive-top-k")
 each = pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in KINDS)) for n in REGISTRY])
 
 
@@ -65,8 +65,9 @@ def test_every_algorithm_lowers_for_every_platform(name: str) -> None:
             assert "while" in traced.lower(lowering_platforms=(platform,)).as_text()
 
 
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize(("platform", "devices"), [("gpu", 2), pytest.param("tpu", 1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("platform", "devices"), [("gpu", 2), ("tpu", 1)])
 def test_lanes_in_the_forms_of_other_platforms_have_the_same_bits(platform: str, devices: int) -> None:
     run = lambda: jb.simulate(  # noqa: E731
         jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.7, 0.5, 0.5, 0.4]), seeds=60, lanes=16, devices=devices

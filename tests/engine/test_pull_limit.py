@@ -17,6 +17,7 @@ BATCHES = {
     "accept and reject": jb.AdaptiveTopK(k=2, epsilon=0.05, delta=0.1),
     "rounds of two": jb.LUCB(epsilon=0.02, delta=0.1),
 }
+OFTEN = ("median elimination", "rounds of two")
 
 
 @jb.algorithm
@@ -36,7 +37,7 @@ class PullsAll:
         return jnp.argmax(arms.mean)
 
 
-@pytest.mark.parametrize("name", BATCHES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in BATCHES])
 def test_a_batch_that_would_pass_it_is_not_made(name):
     free = jb.simulate(BATCHES[name], MEANS, seeds=12)
     limits = [int(free["pulls"].max()) - 1, int(free["pulls"].max()), int(free["pulls"].min() * 0.6)]
@@ -54,12 +55,20 @@ def test_a_batch_that_would_pass_it_is_not_made(name):
         np.testing.assert_array_equal(found["pulls"].where(ended, 0), free["pulls"].where(ended, 0))
 
 
-def test_one_run_keeps_it_like_the_engine():
-    for algorithm in (BATCHES["race"], BATCHES["rounds of two"], PullsAll(5)):
-        rows = jb.simulate(algorithm, MEANS, seeds=2, max_pulls=200)
-        for seed in range(2):
-            state = jb.run(algorithm, MEANS, jax.random.fold_in(jax.random.key(0), seed), 200)
-            assert int(jnp.sum(state.pulls)) == int(rows["pulls"][seed]) <= 200
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(BATCHES["race"], marks=pytest.mark.slow),
+        pytest.param(BATCHES["rounds of two"], marks=pytest.mark.slow),
+        PullsAll(5),
+    ],
+    ids=lambda algorithm: type(algorithm).__name__,
+)
+def test_one_run_keeps_it_like_the_engine(algorithm):
+    rows = jb.simulate(algorithm, MEANS, seeds=3, max_pulls=200)
+    for seed in range(3):
+        state = jb.run(algorithm, MEANS, jax.random.fold_in(jax.random.key(0), seed), 200)
+        assert int(jnp.sum(state.pulls)) == int(rows["pulls"][seed]) <= 200
 
 
 @pytest.mark.parametrize(("limit", "pulls", "steps"), [(28, 28, 0), (47, 28, 0), (48, 48, 1), (100, 88, 3)])

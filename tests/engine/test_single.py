@@ -45,14 +45,13 @@ def example(name):
 
 
 def cases():
-    """Every algorithm, one of each kind each time; the other laws, which differ only in the draw, with two of them."""
+    """Every algorithm, one of them each time; the other laws, which differ only in the draw, with two of them."""
     drawn = {"rcb-i": "reservoir", "rcb-air": "reservoir", "ucb-v-inf": "reservoir", "ucb-air": "reservoir"}
     drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
         law = drawn.get(name, "bernoulli")
-        often = name in ("ugape-c", "rcb-air")
-        yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
-    yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
+        yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (name != "ugape-c"))
+    yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian", marks=pytest.mark.slow)
     yield pytest.param("lucb", "beta", id="lucb-beta", marks=pytest.mark.slow)
 
 
@@ -67,17 +66,6 @@ def test_a_run_alone_is_the_engines_row(name, law):
         np.testing.assert_array_equal(recommend(state), rows["recommended"][seed])
 
 
-each_kind = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            n, marks=[pytest.mark.slow] * (n in ("lucb", "successive-elimination", "successive-rejects", "clucb"))
-        )
-        for n in KINDS
-    ],
-)
-
-
 @functools.cache
 def states_of(name):
     return jb.trajectory(example(name), PROBLEMS["bernoulli"], KEY, STEPS)
@@ -87,7 +75,7 @@ def after(states, step):
     return jax.tree.map(lambda x: x[step], states)
 
 
-@each_kind
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "ugape-c")) for n in KINDS])
 def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
     states = states_of(name)
     total = np.sum(states.pulls, axis=1)
@@ -99,7 +87,8 @@ def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
         assert_same_bits(after(states, step), last)
 
 
-@each_kind
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
 def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
     algorithm, problem = map_algorithm(example(name)), PROBLEMS["bernoulli"]
     state = algorithm.init(problem, KEY)
@@ -108,11 +97,13 @@ def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
         state = algorithm.step(problem, KEY, state)
 
 
+@pytest.mark.slow
 def test_a_run_stops_at_max_pulls():
     state = jb.run(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), jax.random.key(0), 30)
     assert int(state.time) == 30
 
 
+@pytest.mark.slow
 def test_a_trajectory_starts_after_the_first_pulls():
     states = jb.trajectory(jb.Uniform(budget=10), jb.bernoulli([0.2, 0.5, 0.7]), jax.random.key(0), 2)
     assert np.asarray(states.time).tolist() == [3, 4, 5]

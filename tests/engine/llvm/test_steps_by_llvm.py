@@ -32,7 +32,7 @@ RULES = [
     "rcb", "rcb-i", "rcb-air", "ucb-v-inf", "ucb-air", "epsilon-first", "kube",
     "uniform-glr", "best-challenger", "track-and-stop", "t3c", "eb-tci", "ttucb", "threshold-game", "top-m-game",
 ]  # fmt: skip
-OFTEN = ("lucb", "rcb-i", "successive-rejects")
+OFTEN = ("rcb-i",)  # another kind than that of the test of grids
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli(MEANS),
     lambda: jb.reservoir(beta=1, prices="unit", arms=20),
@@ -73,8 +73,9 @@ def test_runs_of_a_rule_are_the_same_runs(name: str) -> None:
     raise AssertionError(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize("count", [13, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5, 51))])
+@pytest.mark.parametrize("count", [2, 5, 13, 51])
 def test_runs_with_any_number_of_arms_are_the_same(count: int) -> None:
     """Short axes, unrolled loops, and loops that reduce four arms at a time with some left."""
     same(*both(jb.UGapEc(epsilon=0.2, delta=0.2), jb.gaussian(np.linspace(0.2, 0.9, count), sd=1.0), lanes=20))
@@ -90,6 +91,7 @@ def test_a_grid_over_arms_and_parameters_is_the_same() -> None:
     same(found, jb.sweep(grid, problems, seeds=30, max_pulls=500))
 
 
+@pytest.mark.slow
 def test_a_rule_that_llvm_does_not_take_runs_without_and_says_so() -> None:
     algorithm, problem = jb.SequentialHalving(budget=100), jb.bernoulli([0.7, 0.5, 0.4])
     with pytest.warns(UserWarning, match="SequentialHalving runs without kernels: .* cpu: NotSupportedError: "):
@@ -196,7 +198,7 @@ def test_reductions_over_arms(reduce: Callable[[jax.Array], jax.Array], count: i
     check(reduce, [jnp.asarray(numbers)])
 
 
-@pytest.mark.parametrize("count", [3, 12, 13, 50, 51])
+@pytest.mark.parametrize("count", [3, 13, 51, *(pytest.param(n, marks=pytest.mark.slow) for n in (12, 50))])
 def test_first_arms_of_extremes_and_their_entries(count: int) -> None:
     """Of numbers of which many are equal, all infinite in some runs, with zeros of both signs."""
     rng = np.random.default_rng(count)
@@ -476,7 +478,7 @@ def random_step(seed: int, count: int) -> Callable[[Any, Any], Any]:
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("count", [2, 5, 13, 40])
+@pytest.mark.parametrize("count", [2, 13, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 40))])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_programs_are_the_same(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)

@@ -131,6 +131,7 @@ def equal(one: Any, other: Any) -> None:
         np.testing.assert_array_equal(one[variable], other[variable], err_msg=variable)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_runs_on_chip_are_the_same_runs() -> None:
     """With checkpoints, with lanes that are no whole kernel's, and with arms padded as for a GPU."""
