@@ -107,7 +107,7 @@ def test_means_a_few_spacings_apart_may_be_equal_and_no_others(scale, together):
     [
         (jb.Uniform(budget=30), jb.gaussian([0.5, 0.47, -3e4])),
         (jb.Uniform(budget=2), jb.bernoulli([7e-7, 2e-7])),
-        (jb.SAR(budget=40), jb.gaussian([0.31, 0.3, -7e6])),
+        pytest.param(jb.SAR(budget=40), jb.gaussian([0.31, 0.3, -7e6]), marks=pytest.mark.slow),
         (jb.Uniform(budget=60), jb.gaussian([[0.5, 0.4], [1e6, -1e6]])),
     ],
 )
@@ -194,6 +194,7 @@ def test_a_criterion_that_is_a_method_knows_the_algorithm():
     assert abs(share - 1 / 8) < 6 * (7 / 64 / 300) ** 0.5
 
 
+@pytest.mark.slow
 def test_a_criterion_of_an_elimination_is_told_the_arms_of_the_run_too():
     @jb.algorithm
     class Half:
@@ -209,6 +210,7 @@ def test_a_criterion_of_an_elimination_is_told_the_arms_of_the_run_too():
     assert runs["correct"].mean() > 0.5  # some nine in ten
 
 
+@pytest.mark.slow
 def test_a_reservoirs_answers_are_judged_by_the_size_declared():
     drawn = jb.reservoir(beta=1.0, arms=3, prices="unit")
     assert not jb.simulate(answering(2.0, criterion="ratio"), drawn, seeds=20)["correct"].any()

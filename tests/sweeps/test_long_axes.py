@@ -1,6 +1,7 @@
 """Datasets with many seeds and many values: their places are looked up, not searched for in lists."""
 
 import numpy as np
+import pytest
 import xarray as xr
 
 import jaxbandits as jb
@@ -15,6 +16,7 @@ def runs(budgets, **options):
     return jb.sweep(jb.SuccessiveRejects(budget=jb.axis(budgets)), PROBLEM, **options)
 
 
+@pytest.mark.slow
 def test_seeds_are_merged():
     whole = runs([10, 20], seeds=500)
     parts = [runs([10, 20], seeds=250, first_seed=first) for first in (250, 0)]

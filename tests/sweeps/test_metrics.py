@@ -27,7 +27,7 @@ OWN = {"pulls_of_best": pulls_of_best, "worst_mean": worst_mean}
 @pytest.mark.parametrize(
     ("algorithm", "problem"),
     [(LUCB, ARMS), (jb.RCB(budget=20), jb.with_costs(ARMS, [0.5, 0.5, 1], random=True)),
-     (jb.MedianElimination(epsilon=0.4, delta=0.3), ARMS)],
+     pytest.param(jb.MedianElimination(epsilon=0.4, delta=0.3), ARMS, marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_every_variable_is_a_line_of_the_table(algorithm, problem):
     ds = jb.simulate(algorithm, problem, seeds=10)
@@ -65,6 +65,7 @@ def test_a_metric_has_a_unit_and_is_compiled_once(monkeypatch):
     np.testing.assert_allclose(other.pairs, ds.pulls / 3, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_metric_may_be_a_number_of_each_arm():
     own = {"each": lambda problem, state, recommended: state.pulls, "mean": lambda p, s, r: jnp.where(r, p.mean, -1.0)}
     ds = jb.simulate(LUCB, ARMS, seeds=5, metrics=own)
@@ -78,16 +79,23 @@ def test_a_metric_may_be_a_number_of_each_arm():
     np.testing.assert_array_equal(several["mean"] > 0, several.recommended)
 
 
-def test_metrics_are_taken_at_checkpoints_and_over_numbers_of_arms():
+@pytest.mark.slow
+def test_metrics_are_taken_at_checkpoints():
     curve = jb.simulate(jb.Uniform(budget=60), ARMS, seeds=8, checkpoints=[9, 30], metrics={"best": pulls_of_best})
     assert curve.best.dims == ("seed", "checkpoint")
     assert (curve.best == [3, 10]).all()
 
+
+def test_metrics_are_taken_over_numbers_of_arms():
     def number_of_arms(problem, state, recommended):
         return jnp.int32(problem.arms)
 
     ds = jb.sweep(jb.Uniform(budget=60), jb.linear(n=jb.axis([3, 4])), seeds=4, metrics={"k": number_of_arms})
     assert (ds.k == ds.n).all()  # not that of a padded table
+
+
+@pytest.mark.slow
+def test_metrics_see_the_arms_that_a_run_has_drawn():
     drawn = jb.simulate(
         jb.RCBI(budget=30), jb.reservoir(beta=1, arms=4), seeds=6, metrics={"top": lambda p, s, r: jnp.max(p.value)}
     )
@@ -145,7 +153,7 @@ def test_a_metric_that_cannot_be_is_one_line(metrics, line):
 
 
 def test_a_dataset_with_metrics_is_repeated_with_them():
-    ds = jb.simulate(LUCB, ARMS, seeds=5, metrics=OWN)
+    ds = jb.simulate(LUCB, ARMS, seeds=6, metrics=OWN)
     with pytest.raises(jb.UsageError, match="metrics of your own: give them again"):
         jb.repeat(ds)
     again = jb.repeat(ds, metrics=OWN)

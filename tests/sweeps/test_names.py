@@ -71,6 +71,7 @@ def test_the_name_of_an_axis_is_a_text(name):
         jb.axis([1, 2], name=name)
 
 
+@pytest.mark.slow
 def test_theory_replaces_no_axis():
     """The values of an axis called h_epsilon were replaced by the complexity, without a word."""
     ds = jb.sweep(jb.UGapEc(epsilon=jb.axis([0.3, 0.4], name="h_epsilon"), delta=0.1), ARMS, seeds=2)

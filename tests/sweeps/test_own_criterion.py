@@ -54,7 +54,7 @@ class Above:
         return arms.mean >= self.threshold
 
 
-RULES = [AllBut(budget=60), Above(threshold=0.5)]
+RULES = [AllBut(budget=60), pytest.param(Above(threshold=0.5), marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)

@@ -156,6 +156,7 @@ def test_differences_are_missing_and_no_seed_counts_as_left_out(whole):
     assert needed.sel(problem="normal").isnull().all()
 
 
+@pytest.mark.slow
 def test_the_best_are_among_those_that_were_run(whole):
     three = {**ALGORITHMS, "halving": jb.SequentialHalving(budget=BUDGETS)}
     ds = study(three).isel(budget=0)

@@ -89,6 +89,7 @@ def test_another_grid_is_never_run(name, grid, monkeypatch):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_checkpoints_and_families():
     family = jb.linear(n=jb.axis([3, 4], name="number of arms"))
     ds = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.3), family, seeds=4, checkpoints=[5, 50, 500])
@@ -123,6 +124,7 @@ def test_a_table_that_changed(tmp_path):
         jb.repeat(ds.assign_attrs(spec=json.dumps(old)))
 
 
+@pytest.mark.slow
 def test_data_that_only_the_user_has():
     table = np.random.default_rng(0).random((4000, 3))
     ds = jb.simulate(jb.SuccessiveRejects(budget=30), jb.empirical(table, name="mine"), seeds=20)

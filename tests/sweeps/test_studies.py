@@ -88,6 +88,7 @@ def test_names():
     ]
 
 
+@pytest.mark.slow
 def test_several_programs_and_no_more():
     """Classes of algorithms times families of rewards times numbers of arms within a power of two."""
     algorithms = [jb.LUCB(epsilon=0.1, delta=DELTAS), jb.Uniform(budget=50), jb.LilUCB(delta=0.1), OwnUniform(50)]
@@ -121,12 +122,14 @@ def test_what_an_algorithm_does_not_measure_is_nan():
     assert np.isfinite(known.regret_mean.sel(algorithm="kube"))
 
 
+@pytest.mark.slow
 def test_the_criterion_is_told_by_algorithm():
     ds = jb.sweep([jb.SAR(budget=40, m=2), jb.LUCB(epsilon=0.2, delta=0.1)], FEW, seeds=3)
     assert "(sar); " in ds.correct.attrs["criterion"]
     assert ds.correct.attrs["criterion"].endswith("(lucb)")
 
 
+@pytest.mark.slow
 def test_curves_of_several_algorithms():
     algorithms = [jb.LUCB(epsilon=0.1, delta=0.1), jb.TTUCB(delta=0.1)]
     ds = jb.sweep(algorithms, [FEW], seeds=5, checkpoints=[20, 60])
@@ -155,6 +158,7 @@ def test_problems_of_one_bandit_and_of_several():
     np.testing.assert_array_equal(ds.recommended.sel(algorithm="gap-e", problem="several"), several.recommended)
 
 
+@pytest.mark.slow
 def test_metrics_of_the_user():
     def spread(problem, state, answer):
         return jnp.max(state.pulls) - jnp.min(state.pulls)
@@ -163,6 +167,8 @@ def test_metrics_of_the_user():
     alone = jb.simulate(OwnUniform(20), MANY, seeds=5, metrics={"spread": spread})
     np.testing.assert_array_equal(ds.spread.sel(algorithm="OwnUniform", problem="gaussian"), alone.spread)
 
+
+def test_a_metric_of_two_types_is_refused():
     def total(problem, state, answer):
         return state.total[0]  # whole numbers for Bernoulli arms only
 
@@ -214,6 +220,7 @@ def test_repeats_a_users_own_algorithm_given_by_name():
         jb.repeat(ds, algorithm={"OwnUnifrom": OwnUniform(20)})
 
 
+@pytest.mark.slow
 def test_theory_is_nan_where_there_is_none():
     ds = jb.with_theory(study(), "lower_bound")
     assert ds.lower_bound.dims == ("algorithm", "problem", "delta", "budget")
@@ -222,6 +229,7 @@ def test_theory_is_nan_where_there_is_none():
     np.testing.assert_array_equal(ds.lower_bound.sel(algorithm="lucb", problem="bernoulli").isel(budget=0), alone)
 
 
+@pytest.mark.slow
 def test_comparisons_and_tables_take_a_study():
     ds = study().isel(budget=0)
     paired = jb.difference(ds, "pulls", along="algorithm", to="lucb")

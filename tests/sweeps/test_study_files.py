@@ -67,6 +67,7 @@ def test_a_study_is_that_of_python():
     assert found.layout.cells == make_plan(algorithms, problems, 10).layout.cells
 
 
+@pytest.mark.slow
 def test_the_study_of_the_documentation_is_one():
     page = (Path(__file__).parents[2] / "docs/studies.md").read_text()
     found = plan(re.search(r"```toml\n(# study.toml.*?)```", page, re.DOTALL)[1])
@@ -116,6 +117,7 @@ def test_a_specification_is_read_back():
     assert [table["label"] for table in spec["problem"]] == ["bernoulli", "a stair"]
 
 
+@pytest.mark.slow
 def test_runs_a_study_and_draws_and_exports_it():
     Path("study.toml").write_text(STUDY)
     assert main(["sweep", "study.toml", "--out", "study.zarr", "--dry-run"]) == 0

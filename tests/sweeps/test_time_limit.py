@@ -199,6 +199,7 @@ def test_progress_for_programs_is_all_of_stdout(capsys):
     assert len(told.err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_progress_for_programs_says_how_a_sweep_ended(capsys):
     Path("grid.toml").write_text(ENDLESS)
     assert main([*SWEEP, "--progress", "json", "--max-time", "8"]) == 75

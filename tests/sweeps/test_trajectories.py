@@ -29,6 +29,7 @@ def found():
     return sweep(on_progress=told.append), told[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_each_has_the_bits_of_a_run_of_its_own(found):
     """Also where the limit has stopped it, which then stops all that would go on."""
@@ -50,6 +51,7 @@ def test_the_dataset_says_so_and_only_the_longest_run_is_made(found):
     assert progress.steps == float(grid.steps.max("delta").sum())
 
 
+@pytest.mark.slow
 def test_speed_settings_change_no_bit(found):
     xr.testing.assert_equal(sweep(lanes=3, chunk=5, devices=1).drop_attrs(), found[0].drop_attrs())
 
@@ -93,19 +95,15 @@ def test_chains_are_those_of_like_cells_in_falling_order():
     assert next_cells(found, [0, 1], one[:2]) is None  # the places of a part
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
         (jb.EBTC, PROBLEM),
-        *[
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                (jb.UniformGLR, PROBLEM),
-                (functools.partial(jb.UniformGLR, m=2), PROBLEM),
-                (jb.EBTC, jb.bernoulli([0.7, 0.4, 0.1])),
-            ]
-        ],
+        (jb.UniformGLR, PROBLEM),
+        (functools.partial(jb.UniformGLR, m=2), PROBLEM),
+        (jb.EBTC, jb.bernoulli([0.7, 0.4, 0.1])),
     ],
 )
 def test_one_run_serves_every_epsilon_of_a_rule_that_does_not_sample_by_it(rule, problem):
@@ -148,6 +146,7 @@ class Patient:
         return jnp.argmax(arms.mean)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_a_users_rule_may_say_that_only_its_stopping_rule_knows_a_field():
     grid = jb.sweep(Patient(delta=jb.axis(DELTAS)), PROBLEM, SEEDS, max_pulls=LIMIT)
