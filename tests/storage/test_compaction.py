@@ -41,7 +41,7 @@ def same(one, other):
         ("grid.zarr", "runs"),
         pytest.param("grid.nc", "runs", marks=pytest.mark.slow),
         pytest.param("grid.zarr", "summary", marks=pytest.mark.slow),
-        ("grid.zarr", "moments"),
+        pytest.param("grid.zarr", "moments", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_changes_but_the_number_of_blocks(name, keep, small_blocks):
@@ -84,7 +84,7 @@ class DiedError(Exception):
     """A process that is gone."""
 
 
-@pytest.mark.parametrize("keep", KEEP)
+@pytest.mark.parametrize("keep", ["runs", *(pytest.param(k, marks=pytest.mark.slow) for k in ("summary", "moments"))])
 def test_at_any_moment_all_runs_are_there_once(keep, monkeypatch, small_blocks):
     """A process that dies before or after any change of the folder, in turn; it is read as it is, then mended."""
     whole = sweep(seeds=8, store=STORE, keep=keep).load()
@@ -132,7 +132,8 @@ def test_at_any_moment_all_runs_are_there_once(keep, monkeypatch, small_blocks):
     assert moments > 2 * len(blocks)
 
 
-@pytest.mark.parametrize("keep", ["runs", pytest.param("summary", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["runs", "summary"])
 def test_kill_9_loses_nothing(keep):
     """At times of chance; the test above ends the process at each moment in turn."""
     make_store(STORE, blocks=400, keep=keep)

@@ -166,6 +166,7 @@ def test_what_was_written_before_code_was_recorded_is_taken_with_a_warning():
         assert jb.repeat(old, algorithm=Rule(jb.axis([2, 3])), metrics={"m": twice}).equals(ds)
 
 
+@pytest.mark.slow
 def test_a_history_of_another_objective_is_not_gone_on_from():
     options = {
         "wrt": ["epsilon"], "steps": 1, "instances": 1, "seeds": 1, "held_out": 2, "optimizer": optax.adam(0.1),

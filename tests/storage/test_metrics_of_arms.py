@@ -37,14 +37,14 @@ FAMILIES = (jb.bernoulli, jb.gaussian)
 OWN = {"each": pulls_of_each, "means": mean_of_each, "often": is_pulled_often}
 
 
-def sweep(n=(3, 10), seeds=9, lanes=2, **options):
+def sweep(n=(3, 10), seeds=9, **options):
     algorithm, problem = jb.UGapEc(epsilon=0.3, delta=0.1), jb.two_group(n=jb.axis(list(n)), k=1)
-    return jb.sweep(algorithm, problem, seeds, metrics=OWN, max_pulls=300, lanes=lanes, **options)
+    return jb.sweep(algorithm, problem, seeds, metrics=OWN, max_pulls=300, lanes=2, **options)
 
 
 @functools.cache
 def all_at_once():
-    return sweep(lanes=None)
+    return sweep()
 
 
 def same(found, expected):
@@ -53,7 +53,7 @@ def same(found, expected):
         assert found[name].dtype == expected[name].dtype
 
 
-@pytest.mark.parametrize("name", ["grid.zarr", "grid.nc"])
+@pytest.mark.parametrize("name", ["grid.zarr", pytest.param("grid.nc", marks=pytest.mark.slow)])
 def test_a_store_has_the_numbers_of_a_sweep_without_one(name, small_blocks):
     """Also one that grew by seeds and by problems with more arms, and whose blocks were joined."""
     whole = all_at_once()
@@ -66,7 +66,7 @@ def test_a_store_has_the_numbers_of_a_sweep_without_one(name, small_blocks):
 
 def test_moments_of_arms_are_those_of_a_sweep_without_an_interruption(small_blocks):
     """An arm that a cell does not have was NaN where the store grew by more arms, and 0 where it did not."""
-    whole = sweep(store="whole.zarr", keep="moments", lanes=None).load()
+    whole = sweep(store="whole.zarr", keep="moments").load()
     sweep(n=[3], seeds=4, store="grid.zarr", keep="moments")
     same = sweep(store="grid.zarr", keep="moments").load()
     xr.testing.assert_identical(same.drop_attrs(), whole.drop_attrs())
@@ -98,6 +98,7 @@ def test_fractions_of_arms_that_a_smaller_problem_lacks_are_not_known():
     np.testing.assert_allclose(kept["means_mean"], whole["means"].mean("seed"), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_merged_studies_with_pairs_left_out_are_the_study_at_once():
     """Counts and truth values are fractions there, for NaN, and are 0 for arms that a problem lacks."""
     algorithms = {"uniform": jb.Uniform(budget=30), "kl-lucb": jb.KLLUCB(epsilon=0.2, delta=0.1)}
@@ -125,6 +126,7 @@ def test_numbers_that_an_earlier_version_kept_as_bits_are_refused():
         sweep(store="grid.zarr")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", ["summary", "moments"])
 def test_a_metric_that_no_run_has_is_nowhere_a_number(keep):
     def nothing(problem, state, recommended):
@@ -164,6 +166,7 @@ def test_truth_values_have_the_interval_of_a_rate(keep):
     assert "large: rate of true values [95% interval of Clopper and Pearson]" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [None, "runs", "summary", "moments"])
 def test_truth_values_stay_such_where_a_pair_is_left_out(keep):
     """They are fractions in results then, for NaN, and had Student's interval."""

@@ -51,6 +51,7 @@ def finish(processes):
         yield out
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_parts_at_the_same_time_fill_one_store():
     """Each with another number of devices."""

@@ -146,7 +146,7 @@ def test_parts_fill_one_store_in_any_order(of_parts, whole):
     same(sweep(store="grid.zarr", part=(order[-1], of_parts)), whole)
 
 
-@pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.parametrize("devices", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_devices_and_lanes_change_no_bit(devices, whole):
     same(sweep(store="grid.zarr", devices=devices, lanes=3, chunk=5), whole)
 
@@ -290,6 +290,7 @@ def test_kill_9_loses_a_block_at_most(kills):
     xr.testing.assert_identical(read_store(Path("grid.zarr")).drop_attrs(deep=False), whole.drop_attrs(deep=False))
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @pytest.mark.parametrize(("number", "said"), [(signal.SIGINT, ""), (signal.SIGTERM, " by SIGTERM")])
 def test_the_first_interruption_keeps_what_has_ended(number, said):

@@ -150,6 +150,7 @@ def test_commands_end_with_the_status_of_the_signal(number, capsys, monkeypatch)
     assert main(["sweep", "grid.toml", "--out", "grid.zarr", "--resume"]) == 0
 
 
+@pytest.mark.slow
 def test_compare_shows_the_rows_that_are_finished(capsys, monkeypatch):
     run, rows = comparing._Runner.__call__, itertools.count()
 

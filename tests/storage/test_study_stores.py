@@ -120,6 +120,7 @@ def test_is_extended_by_an_algorithm_a_problem_and_an_axis_without_running_anyth
     )
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_parts_fill_one_store_and_stores_are_merged():
     for number in (1, 2):
@@ -137,7 +138,8 @@ def test_parts_fill_one_store_and_stores_are_merged():
     assert_same(jb.repeat(loaded.isel(seed=[1])).pulls, loaded.pulls.isel(seed=[1]))
 
 
-@pytest.mark.parametrize("keep", [pytest.param("summary", marks=pytest.mark.slow), "moments"])
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["summary", "moments"])
 def test_keeps_sums_of_a_study(keep):
     runs = whole()
     ds = jb.sweep(ALGORITHMS, PROBLEMS, 300, store=STORE, keep=keep)
@@ -146,6 +148,7 @@ def test_keeps_sums_of_a_study(keep):
         xr.testing.assert_allclose(jb.summary(ds)[name] if keep == "moments" else ds[name], expected[name], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_sums_of_what_not_all_measure():
     algorithms = [jb.KUBE(budget=30.0), jb.LUCB(epsilon=0.2, delta=0.1)]
     problem = jb.with_costs(jb.bernoulli([0.9, 0.4]), [1.0, 2.0])
@@ -156,6 +159,7 @@ def test_sums_of_what_not_all_measure():
         xr.testing.assert_allclose(known.failure, jb.summary(jb.sweep(algorithms, problem, 40)).failure)
 
 
+@pytest.mark.bits  # with the programs of the tests above
 def test_status_counts_runs_and_not_their_repetitions(capsys):
     whole_store = jb.sweep(ALGORITHMS, PROBLEMS, 300, store=STORE)
     assert whole_store.pulls.size == 3 * 2 * 2 * 2 * 300
@@ -197,6 +201,7 @@ def another_own():
     return Own
 
 
+@pytest.mark.slow
 def test_other_code_under_one_class_name_is_refused():
     with pytest.raises(jb.UsageError, match="two cells of the grid have equal values and different code, of Own"):
         jb.sweep({"a": Own(20), "b": another_own()(20)}, PROBLEMS[0], 5, store=STORE)
@@ -227,6 +232,7 @@ def test_another_study_is_refused(algorithm, problem, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.bits
 def test_the_specification_of_a_store_is_built_again():
     jb.sweep(ALGORITHMS, PROBLEMS, 300, store=STORE)
     spec = read_description(STORE).spec

@@ -29,7 +29,9 @@ def strange(problem, state, recommended):
     return 1.0 / (state.pulls[0] % 3)
 
 
-@pytest.fixture(params=[False, True], ids=["one block", "many blocks"])
+@pytest.fixture(
+    params=[pytest.param(False, id="one block", marks=pytest.mark.slow), pytest.param(True, id="many blocks")]
+)
 def blocks(request, monkeypatch):
     monkeypatch.setattr(writer, "_FIRST", 300.0)
     if request.param:
@@ -124,11 +126,12 @@ def test_runs_without_an_answer_and_runs_that_were_stopped(blocks):
         np.testing.assert_allclose(summary[name], expected[name], rtol=2**-14)
 
 
+@pytest.mark.slow
 def test_quantiles_below_the_longest_run_are_exact_where_runs_were_stopped(blocks):
     """A batch that would pass the limit is not made: runs are stopped well below it, and would have made more."""
     race = jb.HoeffdingRace(epsilon=0.05, delta=0.1)
     problem = jb.bernoulli([0.7, 0.5, 0.4])
-    free, few = (jb.simulate(race, problem, seeds=60, max_pulls=limit) for limit in (None, 1200))
+    free, few = (jb.simulate(race, problem, seeds=60, max_pulls=limit, **blocks) for limit in (None, 1200))
     stopped = few["status"].values == 1
     assert 6 < stopped.sum() < 30
     assert few["pulls"].values[stopped].min() < few["pulls"].values[~stopped].max()
@@ -157,18 +160,19 @@ def test_moments_are_drawn_and_summed_up_as_runs_are():
 
 
 def test_a_metric_of_ones_own_with_infinities(blocks):
-    options = {"metrics": {"strange": strange}}
+    options = {"metrics": {"strange": strange}, **blocks}
     runs = sweep(**options)
-    found = sweep(store="a.zarr", keep="moments", **blocks, **options).load()
+    found = sweep(store="a.zarr", keep="moments", **options).load()
     np.testing.assert_array_equal(found["strange_mean"], runs["strange"].mean("seed"))
     expected = jb.summary(runs)
-    summary = sweep(store="b.zarr", keep="summary", **blocks, **options).load()
+    summary = sweep(store="b.zarr", keep="summary", **options).load()
     for part in ("mean", "low", "high", "sd"):
         np.testing.assert_allclose(summary[f"strange_{part}"], expected[f"strange_{part}"], rtol=1e-12)
     for part in ("q10", "q50", "q90"):
         np.testing.assert_allclose(summary[f"strange_{part}"], expected[f"strange_{part}"], rtol=2**-13)
 
 
+@pytest.mark.slow
 def test_curves_have_moments_at_every_point(blocks):
     options = {"checkpoints": [30, 100, 1000]}
     runs = sweep(**options)
