@@ -124,6 +124,7 @@ def test_nothing_is_known_of_an_arm_that_was_added():
     assert session.confidence == 0
 
 
+@pytest.mark.slow
 def test_expected_pulls_are_those_of_the_arms_that_are_there():
     prior = {"pulls": [30, 30, 30, 30], "means": [0.5, 0.6, 0.1, 0.52]}
     session = jb.AskTell(jb.EBTCI(delta=0.05), arms=4, prior=prior)

@@ -195,7 +195,11 @@ def told(rule, rewards, **options):
     return session
 
 
-@pytest.mark.parametrize("rule", UNKNOWN, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "rule",
+    [pytest.param(rule, marks=[pytest.mark.slow] * isinstance(rule, jb.EBTCI)) for rule in UNKNOWN],
+    ids=lambda rule: type(rule).__name__,
+)
 def test_equal_arms_of_unknown_variances_are_not_told_apart(rule):
     """P(a false alarm) < 1e-6: the confidence of either session reaches 1 - 1e-7 with that probability, 1e-7."""
     for seed in (1, 2):
@@ -212,20 +216,28 @@ DIVERGENCES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("rule", "family"),
-    [
-        (jb.UniformGLR, "exponential"),
-        (jb.EBTCI, "poisson"),
-        pytest.param(jb.UniformGLR, "poisson", marks=pytest.mark.slow),
-        pytest.param(jb.EBTCI, "exponential", marks=pytest.mark.slow),
-    ],
-)
-def test_rewards_of_a_family_without_a_range_have_intervals_of_the_family(rule, family):
+def of_family(rule, family):
+    """A session after 60 rewards of 20 or so, and some more of the second arm."""
     session = jb.AskTell(rule(delta=0.05, family=family), arms=2, bounded=False)
     for reward in np.random.default_rng(5).gamma(4, 5, 60).round().tolist():
         arm = session.ask()
         session.tell(arm, reward + 3 * arm)  # arms alike would need a great many pulls
+    return session
+
+
+FAMILIES = [
+    (jb.EBTCI, "poisson"),
+    (jb.UniformGLR, "exponential"),
+    (jb.UniformGLR, "poisson"),
+    (jb.EBTCI, "exponential"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "family"), [FAMILIES[0], *(pytest.param(*of, marks=pytest.mark.slow) for of in FAMILIES[1:])]
+)
+def test_rewards_of_a_family_without_a_range_have_intervals_of_the_family(rule, family):
+    session = of_family(rule, family)
     level = 3 * np.log1p(np.log(session.pulls)) + float(exponential_family_level(np.float32(np.log(2 / 0.05))))
     again = jb.AskTell.from_json(session.to_json())
     np.testing.assert_array_equal(again.intervals(), session.intervals())
@@ -234,7 +246,12 @@ def test_rewards_of_a_family_without_a_range_have_intervals_of_the_family(rule, 
         for end in ends:
             found = session.pulls[arm] * DIVERGENCES[family](session.means[arm], end)
             assert found == pytest.approx(level[arm], rel=1e-4)
-    rest = session.expected_pulls(seeds=50)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "family"), FAMILIES)
+def test_the_rest_is_simulated_with_rewards_of_the_family(rule, family):
+    rest = of_family(rule, family).expected_pulls(seeds=50)
     assert 0 < rest.mean < 1e6
     assert rest.low < rest.high
 
@@ -282,6 +299,7 @@ def test_a_range_that_is_given_is_used():
     )
 
 
+@pytest.mark.slow
 def test_the_rest_is_simulated_with_the_variances_so_far():
     rules = [jb.EBTCI(delta=0.05, epsilon=unit, family="gaussian-unknown-variance") for unit in (1.0, 1024.0)]
     rewards = 4 * np.random.default_rng(8).standard_normal((24, 3))

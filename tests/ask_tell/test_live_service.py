@@ -154,7 +154,8 @@ class Service:
                 time.sleep(0.05)
 
 
-@pytest.mark.parametrize("rewards", [120, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rewards", [120, 10_000])
 def test_workers_that_are_killed_decide_as_one_process(rewards, tmp_path):
     path, asked, forgotten = str(tmp_path / "log.sqlite"), {}, set()
     told, repeats, lock = set(), collections.Counter(), threading.Lock()

@@ -16,11 +16,8 @@ from tests.reward_tables import reward_table
 
 # Of these the programs are compiled as for users.
 KINDS = ("ugape-c", "successive-elimination")
-# As others, but for a formula or what is pulled in a stage; or with thousands of pulls.
-SELDOM = (
-    "lucb-pp", "st2", "ttts", "ocba-m", "sh-var", "sh-ada-var", "at-lucb", "anytime-eb-tc", "fc2fb", "lin-gap-e",
-    "kl-lucb", "doubling-sequential-halving", "apgai-b", "apt-g",
-)  # fmt: skip
+# One of each kind: a pull, two pulls or a stage at a time, and any number of arms returned.
+OFTEN = ("ugape-c", "lucb", "sequential-halving", "apt")
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {
@@ -39,7 +36,7 @@ KEY = jax.random.fold_in(jax.random.key(7), 3)
 def variants():
     """Every algorithm of the registry, plain and with each of its switches; none that needs the true means.
 
-    The switches with the slow tests.
+    All but a few with the slow tests.
     """
     for name, cls in REGISTRY.items():
         if cls.traits.in_batches or cls.traits.spends is not None:
@@ -65,9 +62,7 @@ def variants():
                 values["a"] = 2.0
             if "variances" in fields:
                 values["variances"] = 0.2
-            # And like tests of likelihood ratios.
-            seldom = bool(switch) or name in SELDOM or ("family" in fields and name not in ("track-and-stop", "ttts"))
-            marks = [pytest.mark.slow] * seldom + [pytest.mark.bits] * (name in KINDS)
+            marks = [pytest.mark.slow] * (bool(switch) or name not in OFTEN) + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
 
 
@@ -134,7 +129,7 @@ def summed_table():
 
 @pytest.mark.parametrize(
     "algorithm",
-    [pytest.param(a, id=n, marks=[pytest.mark.slow] * ("," in n or n == "improved")) for n, a in BATCHES.items()],
+    [pytest.param(a, id=n, marks=[pytest.mark.slow] * (n != "adaptive")) for n, a in BATCHES.items()],
 )
 def test_batches_are_asked_one_by_one_and_survive_json(algorithm, summed_table):
     session = AskTell(algorithm, arms=ARMS, key=KEY)

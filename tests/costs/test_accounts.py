@@ -89,6 +89,7 @@ def test_a_padded_arm_costs_nothing():
     assert float(paid) == float(alone.paid(jax.random.key(0), jnp.full(4, 1000), jnp.float32(0)))
 
 
+@pytest.mark.slow
 def test_random_costs_along_a_run_are_a_path():
     """What is added between two looks is independent of what was paid before: correlation .707 of 1000 with 2000 pulls.
 

@@ -65,7 +65,10 @@ def test_a_complexity_and_ends_of_ones_own():
     np.testing.assert_allclose((means.max(1, keepdims=True) - means).sum(1), 0.4, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("metric", "high"), [("error", 1 - 0.025 ** (1 / 50)), ("simple_regret", np.inf)])
+@pytest.mark.parametrize(
+    ("metric", "high"),
+    [("error", 1 - 0.025 ** (1 / 50)), pytest.param("simple_regret", np.inf, marks=pytest.mark.slow)],
+)
 def test_no_error_seen_is_not_none(metric, high):
     hard = jb.adversary(jb.Uniform(budget=200), jb.bernoulli([0.9, 0.1]), metric, steps=1, seeds=20, judged_seeds=50)
     assert (hard.judged["value"] == 0).all()

@@ -92,6 +92,7 @@ def test_a_constraint_holds_with_equality_where_it_costs():
     assert float(found.history.multiplier[-1]) > 0
 
 
+@pytest.mark.slow
 def test_a_picture_names_what_was_found_and_not_where_the_search_was():
     """With a limit on errors the title named the average of the late steps, before the move back to fewer errors."""
     said = []
@@ -146,6 +147,7 @@ def test_a_history_of_other_problems_with_the_same_means_is_refused(family, mess
         jb.tune(Dial(1.0), lambda random: family([random.uniform(0.7, 0.9), 0.5]), square, **arguments)
 
 
+@pytest.mark.slow
 def test_a_history_of_a_list_with_another_problem_is_refused():
     """Only the problems of the first step were compared."""
     problems = [jb.bernoulli([0.7 + 0.01 * number, 0.5]) for number in range(12)]
@@ -161,6 +163,7 @@ def test_a_history_of_a_list_with_another_problem_is_refused():
         jb.tune(Dial(1.0), problems, square, history=first.history, **given)
 
 
+@pytest.mark.slow
 def test_a_built_in_algorithm_is_tuned_beside_others():
     start = jb.UGapEb(budget=60, a=20.0)
     found = jb.tune(
@@ -211,6 +214,7 @@ def test_instances_of_a_step_do_not_depend_on_other_steps():
     assert not set(means[0]) & {float(p.mean[0]) for p in drawn.held_out(50)}
 
 
+@pytest.mark.slow
 def test_standard_errors_are_neither_too_small_nor_twice_too_large():
     """Sums of an instance's, a seed's and their own noise; 2 000 means have their variance within 12% (3.8 sd)."""
     random, found = np.random.default_rng(0), []
