@@ -7,8 +7,8 @@ from tests.algorithms.good_arms import decided
 
 RULE = jb.APTG
 CASES = {
-    "coins": (jb.APTG(delta=0.3, threshold=0.5), jb.bernoulli([0.97, 0.9, 0.85, 0.1, 0.02])),
-    "a wider range": (jb.APTG(delta=0.5, threshold=0.4, b=1.2), jb.gaussian([1.1, 0.9, -0.3, -0.4], 0.3)),
+    "apt-g": (jb.APTG(delta=0.3, threshold=0.47), jb.bernoulli([0.97, 0.9, 0.85, 0.1, 0.02])),
+    "apt-g, a wider range": (jb.APTG(delta=0.5, threshold=0.4, b=1.2), jb.gaussian([1.1, 0.9, -0.3, -0.4], 0.3)),
 }
 TIES = [jb.APTG(delta=0.9, threshold=0.5)]
 

@@ -6,8 +6,8 @@ import jaxbandits as jb
 
 RULE = jb.BettingRace
 CASES = {
-    "coins": (jb.BettingRace(epsilon=0.05, delta=0.3), jb.bernoulli([0.8, 0.5, 0.5, 0.1])),
-    "two of four": (jb.BettingRace(epsilon=0.1, delta=0.5, m=2), jb.beta([9.0, 8, 2, 1], [1.0, 2, 8, 9])),
+    "betting race": (jb.BettingRace(epsilon=0.05, delta=0.3), jb.bernoulli([0.8, 0.5, 0.5, 0.1])),
+    "betting race, two of four": (jb.BettingRace(epsilon=0.1, delta=0.5, m=2), jb.beta([9.0, 8, 2, 1], [1.0, 2, 8, 9])),
 }
 TIES = [jb.BettingRace(epsilon=0.9, delta=0.9), jb.BettingRace(epsilon=0.9, delta=0.9, m=2)]
 
