@@ -232,42 +232,33 @@ def marked(index, *, each_time):
     return pytest.param(index, id=CASES[index].id, marks=marks)
 
 
-# And of what differs from them in more than an index or a schedule.
-TYPICAL = (
-    *KINDS,
-    jb.SuccessiveRejects,
-    jb.CLUCB,
-    jb.OptMAI,
-    jb.MedianElimination,
-    jb.BernsteinRace,
-    jb.KLLUCB,
-    jb.TrackAndStop,
-)
+# And what answers with sets of its own, or stops by a likelihood ratio.
+TYPICAL = (*KINDS, jb.CLUCB, jb.UniformGLR)
 
 
-def first_of_each(condition, often=TYPICAL):
-    """The first case of each algorithm that meets a condition, and its case of several bandits."""
+def first_of_each(condition, often):
+    """The first case of each algorithm that meets a condition, and its case of several bandits, a slow test."""
     chosen = {}
     for index, case in enumerate(CASES):
         algorithm, problem = case.values[0]
         if condition(algorithm):
             chosen.setdefault((type(algorithm), problem.bandits), index)
-    cases = [marked(i, each_time=isinstance(CASES[i].values[0].algorithm, often)) for i in chosen.values()]
+    cases = [marked(index, each_time=kind in often and bandits == 1) for (kind, bandits), index in chosen.items()]
     return pytest.mark.parametrize("index", cases)
 
 
-def all_cases():
-    """The first case of each typical algorithm, and UGapEc's others, each time; the rest with the slow tests."""
+def all_cases(often):
+    """The first case of some algorithms, and that of several bandits, each time; the rest with the slow tests."""
     seen, cases = set(), []
     for index, case in enumerate(CASES):
-        kind = type(case.values[0].algorithm)
-        each_time = kind is jb.UGapEc or (kind in TYPICAL and kind not in seen)
+        algorithm, problem = case.values[0]
+        kind = (type(algorithm), problem.bandits)
+        cases.append(marked(index, each_time=type(algorithm) in often and kind not in seen))
         seen.add(kind)
-        cases.append(marked(index, each_time=each_time))
     return pytest.mark.parametrize("index", cases)
 
 
-every_case = all_cases()
+every_case = all_cases(TYPICAL)
 
 
 @every_case
@@ -317,7 +308,7 @@ def test_nothing_changes_when_done_or_not_live(index):
             assert_same_bits(of_run(played.after, run), of_run(played.last, run))
 
 
-@every_case
+@all_cases(KINDS)
 def test_a_run_alone_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     batch = together(index)
@@ -326,7 +317,7 @@ def test_a_run_alone_has_the_bits_of_the_batch(index):
         assert_same_bits(alone, of_run(batch, run))
 
 
-@first_of_each(lambda algorithm: True, (jb.UGapEc, jb.LUCB, jb.RCBAIR))
+@first_of_each(lambda algorithm: True, (jb.UGapEc,))
 def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     assert_same_bits(jax.device_get(each_alone(problem, KEYS, algorithm, LIVE)), together(index))
@@ -339,12 +330,13 @@ def check_forms(platform, index):
     assert_same_bits(played, together(index))
 
 
-@first_of_each(lambda algorithm: True, KINDS)
+# UGapEc's form for GPUs: tests/engine/test_platforms.py.
+@first_of_each(lambda algorithm: True, (jb.AdaptiveTopK,))
 def test_forms_of_gpus_have_the_same_bits(index):
     check_forms("gpu", index)
 
 
-@first_of_each(lambda algorithm: True, (jb.UGapEc, jb.AdaptiveTopK, jb.RCBAIR))
+@first_of_each(lambda algorithm: True, (jb.UGapEc,))
 def test_forms_of_tpus_have_the_same_bits(index):
     check_forms("tpu", index)
 
@@ -354,7 +346,7 @@ def can_be_padded(algorithm):
     return getattr(algorithm, "features", 0) is not None and not isinstance(algorithm, jb.ParetoGame)
 
 
-@first_of_each(can_be_padded, KINDS)
+@first_of_each(can_be_padded, (jb.UGapEc, jb.SuccessiveElimination))
 def test_padding_changes_neither_pulls_nor_the_answer(index):
     """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]
@@ -369,7 +361,7 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
     assert not played.recommended[problem.arms :].any()
 
 
-@first_of_each(lambda algorithm: _common(algorithm, "m"))
+@first_of_each(lambda algorithm: _common(algorithm, "m"), (jb.UGapEc,))
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))

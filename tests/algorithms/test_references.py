@@ -553,22 +553,23 @@ def numbers_only(tree):
 
 
 for module in references.MODULES.values():
+    assert not CASES.keys() & module.CASES.keys()
     CASES |= module.CASES
 
 
-# What is another setting of a formula that is there each time.
-SELDOM = (
-    "lucb, kl2013", "kl-lucb of two, log", "kl-lucb, heuristic", "kl-lucb of three, a wider range", "lucb-pp of two",
-    "sh-var, variances given", "sh-ada-var, equal pulls", "doubling of two", "anytime eb-tc", "anytime eb-tc, a share",
-    "fc2fb, lil'ucb", "ocba, coins", "ocba-m of one", "ocba-m of two", "at-lucb",
-    "threshold game, coins, heuristic", "top-m game, one arm", "top-m game, two arms", "lin-game",
-    "lin-game, heuristic", "lin-game, no features", "pareto game, coins", "lin-gap-e, no features",
-    "beta top two", "threshold game, normal", "ugape-c of two, small c", "st2, multiplicative", "gap-e with variance",
-    "successive rejects, half", "ucb-e adaptive with eta", "successive elimination, catoni, p", "ugape-b with variance",
+# Each time, of each algorithm: the plainest case, and of some another formula or a switch that is a program of its own.
+# Those of a kind that has another are slow tests altogether, and what is another setting.
+OFTEN = (
+    "uniform", "uniform of three", "ugape-c", "ugape-c of two, small c", "ugape-b, a given", "ugape-b over bandits",
+    "gap-e", "gap-e adaptive with variance", "ucb-e", "ucb-e adaptive", "successive elimination, hoeffding",
+    "successive rejects", "successive rejects, tea", "sequential halving", "lucb", "lucb of two", "kl-lucb", "lucb-pp",
+    "lil-ucb", "clucb of three", "anytime eb-tc, ids", "apgai-b", "apgai-b, no good arm", "apgai-c", "apt", "apt-g",
+    "at-lucb of two arms", "beta top two", "betting race", "cr-a", "cr-c", "doubling", "fc2fb", "hdoc", "hdoc-first",
+    "lin-gap-e", "lsa", "lucb-g", "ocba", "pareto game", "sh-ada-var", "sh-var", "st2",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SELDOM)) for n in CASES])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])
 def test_every_decision_is_that_of_the_reference(name):
     algorithm, problem = CASES[name]
     reference = REFERENCES[type(algorithm)]
@@ -653,7 +654,7 @@ def test_every_built_in_algorithm_has_a_reference():
     elsewhere |= {jb.SAR}  # test_sar
     elsewhere |= {cls for cls in there if issubclass(cls, BudgetIndex)}  # test_budgeted
     elsewhere |= {cls for cls in there if issubclass(cls, GLRStopped)}  # test_glr_stopped
-    assert there - elsewhere == set(REFERENCES)
+    assert there - elsewhere == set(REFERENCES) == {type(algorithm) for algorithm, _ in CASES.values()}
 
 
 def test_a_wrong_formula_would_be_caught():
