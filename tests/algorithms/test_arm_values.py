@@ -105,7 +105,11 @@ RULES = [Prior(budget=20, prior=PRIOR), PriorSurvives(prior=PRIOR), PriorBatches
 ONE_EACH_TIME = [RULES[0], *(pytest.param(rule, marks=pytest.mark.slow) for rule in RULES[1:])]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "rule",
+    [RULES[0], pytest.param(RULES[1], marks=pytest.mark.slow), RULES[2]],
+    ids=lambda rule: type(rule).__name__,
+)
 def test_a_value_of_an_arm_stays_with_it(rule):
     """The array is in the problem's order, and every run has an order of its own."""
     runs = jb.simulate(rule, PROBLEM, seeds=50)
@@ -139,9 +143,17 @@ def test_one_number_is_that_of_every_arm(rule):
     assert runs.pulls.min() > 0
 
 
-def test_a_list_has_a_value_of_each_arm():
+@pytest.mark.slow
+def test_a_list_is_an_array_in_a_built_in_rule():
     rules = [jb.BetaTopTwo(budget=20, prior_a=prior) for prior in ([3.0, 1.0], np.asarray([3.0, 1.0]))]
     first, second = (jb.simulate(rule, jb.bernoulli([0.6, 0.4]), seeds=10).pulls for rule in rules)
+    assert (first == second).all()
+
+
+def test_a_list_has_a_value_of_each_arm():
+    first, second = (
+        jb.simulate(Prior(budget=20, prior=prior), PROBLEM, seeds=50).pulls for prior in (PRIOR, PRIOR.tolist())
+    )
     assert (first == second).all()
     with pytest.raises(jb.UsageError, match="BetaTopTwo: prior_a must be numbers"):
         jb.BetaTopTwo(budget=20, prior_a=["a", "b"])

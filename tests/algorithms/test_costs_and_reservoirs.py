@@ -65,6 +65,7 @@ class EverMore:
         return jnp.argmax(arms.pulls)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_a_budget_is_spent_as_by_the_built_in_rule():
     """Rewards without ties: the runs are the same."""
@@ -79,10 +80,14 @@ def test_a_budget_is_spent_as_by_the_built_in_rule():
     assert state.ended
 
 
+@pytest.mark.slow
 def test_a_budget_too_small_for_all_arms_is_spent_all_the_same():
     runs = jb.simulate(OwnRCB(budget=0.5), PRICED, 50)
     assert (runs.pulls <= 3).all()
     assert (runs.paid > 0.5).all()
+
+
+def test_a_budget_below_the_smallest_cost_of_a_pull_is_refused():
     with pytest.raises(jb.UsageError, match="below the smallest cost of a pull"):
         jb.simulate(OwnRCB(budget=0.1), PRICED, 5)
 
@@ -122,15 +127,22 @@ def test_costs_without_a_budget_end_by_the_rule():
     np.testing.assert_allclose(states.spent[-1], states.total_cost[-1].sum())
 
 
+MANY = jb.reservoir(beta=1.0, prices="unit", arms=150)
+
+
 def test_arms_of_a_reservoir_are_taken_one_after_another():
-    problem = jb.reservoir(beta=1.0, prices="unit", arms=150)
-    state = jb.run(EverMore(budget=400), problem, KEY)
+    state = jb.run(EverMore(budget=400), MANY, KEY)
     assert int(state.count) == 20  # of 150
     assert (state.pulls[:20] > 0).all()
     assert not state.pulls[20:].any()
-    runs = jb.simulate(EverMore(budget=400), problem, 12, root_seed=4)
+    runs = jb.simulate(EverMore(budget=400), MANY, 12, root_seed=4)
     np.testing.assert_array_equal(runs.recommended[3], state.answer)
-    few = jb.simulate(EverMore(budget=400), problem, 12, root_seed=4, lanes=1)
+
+
+@pytest.mark.slow
+def test_arms_of_a_reservoir_in_other_lanes_and_where_they_are_too_few():
+    runs = jb.simulate(EverMore(budget=400), MANY, 12, root_seed=4)
+    few = jb.simulate(EverMore(budget=400), MANY, 12, root_seed=4, lanes=1)
     np.testing.assert_array_equal(runs.recommended, few.recommended)
     short = jb.simulate(EverMore(budget=400), jb.reservoir(beta=1.0, prices="unit", arms=5), 12)
     assert (short.pulls == 25).all()  # round 26 needs the sixth arm
@@ -187,7 +199,10 @@ SMOOTHED = {
 }
 
 
-@pytest.mark.parametrize(("special", "arms", "followed"), [(10, 40, True), (10, 45, False), (12, 90, False)])
+@pytest.mark.parametrize(
+    ("special", "arms", "followed"),
+    [pytest.param(10, 40, True, marks=pytest.mark.slow), (10, 45, False), (12, 90, False)],
+)
 def test_a_number_of_arms_for_which_a_rule_is_special_is_followed_or_refused(special, arms, followed):
     """It takes another arm at each step, until their number is a multiple of one."""
     methods = {"arms_needed": lambda self, arms: len(arms) + (0 if len(arms) % special == 0 else 1)}

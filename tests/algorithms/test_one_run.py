@@ -19,9 +19,9 @@ PROBLEMS = {
     "normal": jb.gaussian([0.5, 0.45, 0.2, 0.1, 0.0, -0.2, -0.3], 0.5),
     "many": jb.bernoulli(np.linspace(0.95, 0.05, 20)),
 }
-#: Of each kind of rule, one: of one pull a step, with a state, in batches, in rounds, by looks.
-EACH_TIME = ("careless", "race")
-#: Every rule with every problem; each time two rules with one.
+#: Draws, has a state of its own, and asks for two arms a step.
+EACH_TIME = ("careless",)
+#: Every rule with every problem; each time one rule with one.
 RUNS_OF_BITS = [
     pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" or rule not in EACH_TIME))
     for rule in RULES
@@ -75,6 +75,7 @@ def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms():
         assert_same(jb.simulate(RULES["gaps"], jb.linear(n=n), 11, root_seed=ROOT), runs.sel(n=n))
 
 
+@pytest.mark.slow
 def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
     asked, traced, why = [], [], binding.why_unpaddable
 
@@ -98,6 +99,7 @@ def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
         assert asked == again
 
 
+@pytest.mark.slow
 def test_what_is_followed_with_few_arms_and_not_with_the_room_for_more_is_not_padded():
     class Late(OwnUCBE):
         def select(self, arms, key):
@@ -167,7 +169,14 @@ def test_a_trajectory_ends_as_the_run():
     assert np.all(np.diff(states.time) >= 0)
 
 
-@pytest.mark.parametrize("rule", [name for name, rule in RULES.items() if not rule.in_batches])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in (*EACH_TIME, "rejects")))
+        for name, rule in RULES.items()
+        if not rule.in_batches
+    ],
+)
 def test_a_session_pulls_what_the_run_pulls(rule):
     rule, problem, key = RULES[rule], jb.bernoulli([0.95, 0.6, 0.05]), key_of(3)
     state, seen = jb.run(rule, problem, key), np.zeros(3, int)
@@ -196,8 +205,10 @@ def test_a_session_of_batches_ends():
 @pytest.mark.parametrize(
     ("own", "built_in"),
     [
-        (OwnUGapEc(epsilon=0.1, delta=0.05), jb.UGapEc(epsilon=0.1, delta=0.05)),
-        (OwnLUCB(epsilon=0.1, delta=0.05), jb.LUCB(epsilon=0.1, delta=0.05)),
+        pytest.param(rule(epsilon=0.1, delta=0.05), like(epsilon=0.1, delta=0.05), marks=pytest.mark.slow)
+        for rule, like in ((OwnUGapEc, jb.UGapEc), (OwnLUCB, jb.LUCB))
+    ]
+    + [
         (OwnUCBE(budget=400, a=2.0), jb.UCBE(budget=400, a=2.0)),
     ],
     ids=["ugape-c", "lucb", "ucb-e"],

@@ -91,6 +91,7 @@ def test_a_batch_that_takes_pulls_back_is_refused():
         jb.simulate(rule(**wrong), PROBLEM, 5)
 
 
+@pytest.mark.slow
 def test_a_batch_without_a_pull_stalls():
     nothing = {"select": None, "request": lambda self, arms, key: arms.pulls * 0, "initial_pulls": 0}
     with pytest.warns(UserWarning, match="3 runs made 10,000 steps"):
@@ -105,7 +106,7 @@ def test_a_range_of_rewards_is_needed_where_it_is_read():
         jb.simulate(rule(**reads), jb.student_t([0.5, 0.2], dof=3), 5)
 
 
-@pytest.mark.parametrize("limit", [50, 51])
+@pytest.mark.parametrize("limit", [50, pytest.param(51, marks=pytest.mark.slow)])
 def test_no_step_passes_the_limit_of_pulls(limit):
     """From 3 pulls on two at a time, the limit is met at 51 and not passed at 50."""
     runs = jb.simulate(OwnLUCB(epsilon=0.0, delta=0.1), PROBLEM, 20, max_pulls=limit)
@@ -147,6 +148,7 @@ def test_words_and_switches_are_part_of_the_program():
     assert worst.recommended.values[:, 0].all()
 
 
+@pytest.mark.slow
 def test_a_grid_a_store_and_a_curve_follow(tmp_path):
     rule = OwnUCBE(budget=jb.axis([30, 60]), a=jb.axis([0.5, 2.0]))
     runs = jb.sweep(rule, PROBLEM, 20, store=tmp_path / "runs.zarr")
@@ -158,6 +160,7 @@ def test_a_grid_a_store_and_a_curve_follow(tmp_path):
     assert (curve.pulls.isel(checkpoint=0) == 10).all()
 
 
+@pytest.mark.slow
 def test_gradients_follow():
     """In a parameter of the law, as of the built-in rule, which sees the same rewards."""
     problem = jb.gaussian([0.6, 0.2], 0.5)
@@ -218,6 +221,7 @@ def test_numbers_are_refused_at_every_entry():
             call()
 
 
+@pytest.mark.slow
 def test_other_numbers_are_taken():
     for given in ({"budget": 9.0}, {"budget": np.int32(9)}, {"budget": jnp.int32(9)}, {"budget": jb.axis([9, 12])}):
         assert jb.sweep(Declared(**given), PROBLEM, seeds=2, max_pulls=100).pulls.min() == 9

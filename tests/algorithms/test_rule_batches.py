@@ -90,7 +90,7 @@ def test_counts_beyond_int32_are_exact():
 
 
 @pytest.mark.parametrize("costs", ["reward", [0.1, 0.2, 0.3, 0.4, 0.5]])
-@pytest.mark.parametrize("random", [False, True])
+@pytest.mark.parametrize("random", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_they_cost(costs, random):
     if costs == "reward" and random:
         return
@@ -176,6 +176,7 @@ def test_a_wrong_request_is_refused_in_one_line(changes, said):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_one_batch_is_a_request_of_one():
     class One(Halving):
         slots = 2

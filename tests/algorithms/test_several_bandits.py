@@ -94,6 +94,7 @@ def test_orders_keep_the_arms_with_their_bandit(arms, bandits, count):
     assert len(np.unique(of_bandit[0], axis=1).T) > 5
 
 
+@pytest.mark.slow
 def test_ties_are_fair_in_each_bandit_and_between_them():
     """Of equal arms each is returned as often, in one bandit whatever in the other; false alarm below 1e-6."""
     runs = 40_000

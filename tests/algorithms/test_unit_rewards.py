@@ -43,7 +43,8 @@ def test_budgets_of_cost_with_bounds_of_a_unit_need_rewards_and_prices_in_it(rul
         jb.simulate(rule(budget=200.0), jb.with_costs(COINS, [1, 2, 5]), seeds=2)
 
 
-@pytest.mark.parametrize("rule", [jb.RCB, pytest.param(jb.BudgetedThompson, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [jb.RCB, jb.BudgetedThompson])
 def test_budgets_of_cost_take_rewards_and_prices_in_the_unit_interval(rule):
     for problem in (
         jb.with_costs(COINS, [0.2, 0.4, 1]),
@@ -54,11 +55,15 @@ def test_budgets_of_cost_take_rewards_and_prices_in_the_unit_interval(rule):
         assert (jb.simulate(rule(budget=40.0), problem, seeds=2).paid > 38).all()
 
 
-def test_rewards_in_the_unit_interval_are_taken():
-    for problem in (
-        jb.bernoulli([0.5, 0.4]),
-        jb.rademacher([0.2, 0.3], [0.4, 0.9]),
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(jb.bernoulli([0.5, 0.4]), marks=pytest.mark.slow),
+        pytest.param(jb.rademacher([0.2, 0.3], [0.4, 0.9]), marks=pytest.mark.slow),
         jb.empirical(np.asarray([[0.2, 0.9], [0.1, 1.0]])),
-    ):
-        assert jb.simulate(InUnit(), problem, seeds=2).pulls.max() == 30
+    ],
+    ids=["bernoulli", "rademacher", "empirical"],
+)
+def test_rewards_in_the_unit_interval_are_taken(problem):
+    assert jb.simulate(InUnit(), problem, seeds=2).pulls.max() == 30
     assert not jb.AskTell(InUnit(), arms=2).done

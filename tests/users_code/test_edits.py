@@ -194,7 +194,7 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("how", EDITS)
+@pytest.mark.parametrize("how", [pytest.param("importlib.reload", marks=pytest.mark.slow), "%autoreload"])
 def test_an_edited_file_that_is_loaded_again(how, modules):
     modules.load("users_helpers", HELPERS)
     rules = modules.load("users_rules", RULES)
@@ -334,6 +334,7 @@ def metric(problem, state, recommended):
 """
 
 
+@pytest.mark.slow
 def test_a_private_global_and_a_module_that_is_held_are_noticed(modules):
     """The first was taken for a name like `__file__`; of the second only the module's name counted."""
     private = modules.load("users_private", PRIVATE)
@@ -393,6 +394,7 @@ def test_metrics_and_problems_are_code_too(modules):
     assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 9).all()
 
 
+@pytest.mark.slow
 def test_laws_are_code_too(monkeypatch):
     """The density that a gradient takes its score from, and the pieces of which moments are integrals."""
 
