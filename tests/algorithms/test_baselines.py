@@ -137,11 +137,18 @@ CASES = {
 }  # fmt: skip
 
 
+#: Of each algorithm one, and the estimator that is another program, each time.
+OFTEN = (
+    "median elimination", "exp-gap elimination", "exp-gap elimination, the best", "union bound", "union bound, medians",
+    "hoeffding race of several", "kl race", "bernstein race",
+)  # fmt: skip
+
+
 def leaves(values):
     return {n: np.asarray(v, np.int32 if v.dtype.kind == "i" else np.float32) for n, v in values.items()}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])
 def test_every_request_and_decision_is_that_of_the_reference(name):
     cls, reference, values = CASES[name]
     problem = FLOATS if "floats" in name else INTEGERS
@@ -198,9 +205,8 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     assert accepted > 0 or "several" not in name
 
 
-@pytest.mark.parametrize(
-    ("k", "cost"), [(100, 9.8e5), *(pytest.param(*x, marks=pytest.mark.slow) for x in ((1000, 6.3e6), (10_000, 7.9e7)))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "cost"), [(100, 9.8e5), (1000, 6.3e6), (10_000, 7.9e7)])
 def test_known_costs_of_median_elimination(k, cost):
     """Most is paid for the good arm, which lasts, so one run is enough: within 5% of what another program found."""
     problem = ppr("one-good", k=k, w=2.0)
@@ -221,7 +227,7 @@ def test_known_costs_of_the_union_bound(k, cost):
 @pytest.mark.parametrize(
     ("algorithm", "gap"),
     [
-        (jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16),
+        pytest.param(jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
         pytest.param(jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035, marks=pytest.mark.slow),
         pytest.param(jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
         (jb.BernsteinRace(epsilon=0.15, delta=0.1), 0.16),
@@ -237,6 +243,7 @@ def test_wrong_less_often_than_delta(algorithm, gap):
         assert stats.binomtest(int((~data.correct).sum()), 1000, 0.1, alternative="greater").pvalue > 1e-8
 
 
+@pytest.mark.slow
 def test_races_return_several_and_stop_where_the_counts_end():
     """With epsilon 0 and equal arms nothing is ever told apart: status 1, and still m arms."""
     for m in (1, 3):
@@ -247,13 +254,10 @@ def test_races_return_several_and_stop_where_the_counts_end():
         assert (data.joint_pulls < 2**30).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
-    [
-        jb.KLLUCB(epsilon=0, delta=0.1),
-        pytest.param(jb.LUCBPlusPlus(epsilon=0, delta=0.1, m=2), marks=pytest.mark.slow),
-        pytest.param(jb.LilUCB(delta=0.1), marks=pytest.mark.slow),
-    ],
+    [jb.KLLUCB(epsilon=0, delta=0.1), jb.LUCBPlusPlus(epsilon=0, delta=0.1, m=2), jb.LilUCB(delta=0.1)],
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_equal_best_arms_end_where_the_pulls_end(algorithm):
@@ -317,6 +321,7 @@ def test_bad_input(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_stages_keep_the_digits_of_rewards_far_from_0():
     """Sums of a stage were differences of sums of 10^8: the first rewards of a stage counted as 8 more or less."""
     for rule, means, sd in (

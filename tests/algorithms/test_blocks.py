@@ -106,6 +106,7 @@ def test_a_run_that_stands_still_keeps_every_bit():
     np.testing.assert_array_equal(changed, moving & ~wide[0].done(state))
 
 
+@pytest.mark.slow
 def test_single_pulls_may_follow_and_go_before():
     """Within a round too: where the engine stops, no block is under way."""
     algorithm, problem = CASES["two-point"]

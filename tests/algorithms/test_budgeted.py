@@ -37,9 +37,13 @@ CASES = {
     "epsilon-first": (jb.EpsilonFirst(60.0, share=0.4), COINS),
     "kube": (jb.KUBE(60.0), COINS),
 }
+#: Of each algorithm one, each time.
+OFTEN = ("rcb", "rcb-i", "rcb-air", "ucb-v-inf", "ucb-air", "epsilon-first", "kube")
 
 
-@pytest.mark.parametrize("rule", [jb.RCB, jb.EpsilonFirst, jb.KUBE])
+@pytest.mark.parametrize(
+    "rule", [jb.RCB, *(pytest.param(r, marks=pytest.mark.slow) for r in (jb.EpsilonFirst, jb.KUBE))]
+)
 @pytest.mark.parametrize(("price", "budget", "paid"), [(0.1, 5.0, 50), (0.3, 9.0, 30), (0.7, 4.9, 7), (0.1, 4.99, 49)])
 def test_costs_that_add_up_to_the_budget_do_not_exceed_it(rule, price, budget, paid):
     """Float32 rounds 0.1 up, so that 50 pulls for a budget of 5 cost more than it: one was not paid for."""
@@ -81,7 +85,7 @@ def index(algorithm, rewards, costs, time):
         return np.float64(mean) / cost if mean else (0.0 if cost else np.inf)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])
 def test_every_decision_is_that_of_the_reference(name):
     algorithm, problem = CASES[name]
     problem = algorithm.explored(problem)
@@ -188,16 +192,17 @@ def reference(budget, beta, runs, seed):
     return earned, made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "beta", "runs"),
     [
         (3e2, 1.0, 1000),
-        pytest.param(1e3, 1.0, 1000, marks=pytest.mark.slow),
-        pytest.param(1e3, 0.5, 4000, marks=pytest.mark.slow),
-        pytest.param(1e3, 2.0, 2000, marks=pytest.mark.slow),
-        pytest.param(1e4, 0.5, 2000, marks=pytest.mark.slow),
-        pytest.param(1e4, 1.0, 400, marks=pytest.mark.slow),
-        pytest.param(1e4, 2.0, 100, marks=pytest.mark.slow),
+        (1e3, 1.0, 1000),
+        (1e3, 0.5, 4000),
+        (1e3, 2.0, 2000),
+        (1e4, 0.5, 2000),
+        (1e4, 1.0, 400),
+        (1e4, 2.0, 100),
     ],
 )
 def test_rewards_are_those_of_a_pull_by_pull_reference(budget, beta, runs):
@@ -235,6 +240,7 @@ def test_the_pull_that_overshoots_pays_nothing_and_nothing_else_does():
         assert float(row.regret[0]) == pytest.approx(0.9 / 0.625 * np.float32(budget) - float(row.reward[0]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_budget_exactly_spent_is_not_overshot():
     ds = jb.simulate(jb.RCB(12.0), jb.with_costs(jb.bernoulli([1.0, 1.0]), 0.75), 2)
     assert ds.reward.values.tolist() == [16.0, 16.0]
@@ -273,11 +279,9 @@ def test_sums_of_whole_costs_are_exact():
     assert not bool(half.beyond(jnp.float32(1.5)))
 
 
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize(
-    ("beta", "law"),
-    [(0.5, "bernoulli"), *(pytest.param(beta, "beta", marks=pytest.mark.slow) for beta in (0.5, 1.0))],
-)
+@pytest.mark.parametrize(("beta", "law"), [(0.5, "bernoulli"), (0.5, "beta"), (1.0, "beta")])
 def test_one_run_serves_every_smaller_budget(beta, law):
     """RCB-AIR need not know the budget: its curve is what runs with those budgets give."""
     budgets, problem = [20.0, 33.25, 100.0], jb.reservoir(beta=beta, law=law)
@@ -305,6 +309,7 @@ def test_results_do_not_depend_on_lanes_chunk_devices_or_neighbours():
         np.testing.assert_array_equal(cell[name], alone[name])
 
 
+@pytest.mark.slow
 def test_a_grid_of_few_arms_compiles_once():
     advance.clear_cache()
     betas, budgets = [0.5, 1.0, 2.0], [30.0, 60.0, 120.0, 240.0]

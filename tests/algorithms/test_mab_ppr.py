@@ -74,7 +74,9 @@ def ceiling(number, found):
     return max(1, math.ceil(number * (1 - 3 * ROUNDING))) <= found <= max(1, math.ceil(number))
 
 
-@pytest.mark.parametrize("problem", [INTEGERS, FLOATS], ids=["integers", "floats"])
+@pytest.mark.parametrize(
+    "problem", [INTEGERS, pytest.param(FLOATS, marks=pytest.mark.slow)], ids=["integers", "floats"]
+)
 def test_every_request_and_decision_is_that_of_the_paper(problem):
     algorithm, random = MABPPR(**LEAVES, slots=SLOTS), np.random.default_rng(5)
     state, asked, exhausted = begin(algorithm, wide(problem), KEYS)
@@ -235,6 +237,7 @@ def test_nothing_removed_and_no_slots_end_in_status_1():
         jb.simulate(MABPPR(epsilon=0.5, delta=0.1, slots=SLOTS), problem, seeds=5, max_pulls=100)
 
 
+@pytest.mark.slow
 def test_counts_beyond_2_to_the_31_are_exact():
     """Never more than the first batches of three rounds; the reference counts in Python."""
     algorithm = MABPPR(epsilon=2e-3, delta=0.1, theta=1e-6, slots=SLOTS)
@@ -255,6 +258,7 @@ def test_counts_beyond_2_to_the_31_are_exact():
     np.testing.assert_allclose(data.paid, joint * 6.0, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_few_arms_go_to_the_final_round_at_once():
     problem = jb.with_costs(jb.bernoulli(MEANS), "reward")
     data = jb.simulate(MABPPR(epsilon=0.3, delta=0.1, n_final=ARMS, slots=SLOTS), problem, seeds=50)

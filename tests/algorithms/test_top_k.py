@@ -184,9 +184,11 @@ CASES = {
     "mai, few pulls, forgetting": jb.OptMAI(k=3, budget=19, reuse=False),
     "mai, the worst": jb.OptMAI(k=8, budget=600),
 }
+#: Of each algorithm one, and what is another way to decide, each time.
+OFTEN = ("adaptive", "fine, budget", "improved", "mai", "mai, few pulls", "mai, forgetting")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])
 def test_every_round_is_that_of_the_reference(name):
     algorithm, n = CASES[name], PROBLEM.arms
     counts, decide = REFERENCES[type(algorithm)]
@@ -217,7 +219,12 @@ def test_every_round_is_that_of_the_reference(name):
 
 
 @pytest.mark.parametrize(
-    ("k", "worth"), [(1, [0.9, 0.1]), (1, [0.9, 0.5, 0.1]), (2, [0.9, 0.8, 0.3]), (2, [1, 0.9, 0.3, 0.2, 0])]
+    ("k", "worth"),
+    [
+        *(pytest.param(k, x, marks=pytest.mark.slow) for k, x in ((1, [0.9, 0.1]), (1, [0.9, 0.5, 0.1]))),
+        pytest.param(2, [0.9, 0.8, 0.3], marks=pytest.mark.slow),
+        (2, [1, 0.9, 0.3, 0.2, 0]),
+    ],
 )
 def test_opt_mai_never_errs_where_nothing_is_random(k, worth):
     """The arm below the border has the same gap as the one above it: taken out, it must not be accepted."""
@@ -252,6 +259,7 @@ def play_opt_mai(k, budget, beta, random, n):
     return worth[:k].mean() - worth[accepted].mean(), spent
 
 
+@pytest.mark.slow
 def test_opt_mai_has_the_regret_and_the_pulls_of_a_plain_program():
     """Welch's test, p > 1e-8 each. With the arm below the border accepted the regret would be .0038, not .0024."""
     random = np.random.default_rng(1)
@@ -318,6 +326,7 @@ def mean_pulls(algorithm, problem, seeds):
     return float(data.pulls.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "problem", "pulls"),
     [
@@ -350,7 +359,8 @@ def test_published_regret_of_opt_mai_on_random_means(k, regret):
     assert float(data.aggregate_regret.mean()) == pytest.approx(regret, rel=0.12)
 
 
-@pytest.mark.parametrize(("k", "regret"), [(100, 0.05695), pytest.param(300, 0.04094, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "regret"), [(100, 0.05695), (300, 0.04094)])
 def test_published_regret_of_opt_mai_on_two_groups(k, regret):
     data = jb.simulate(jb.OptMAI(k=k, budget=20_000), jb.two_group(1000, k, 0.6, 0.5), seeds=100)
     assert float(data.aggregate_regret.mean()) == pytest.approx(regret, rel=0.1)
@@ -367,6 +377,7 @@ def test_a_large_budget_is_spent_to_the_last_whole_round():
     assert (pulls > budgets - 4).all()
 
 
+@pytest.mark.slow
 def test_small_budgets_of_the_literal_constants_are_uniform_sampling():
     data = jb.simulate(jb.AdaptiveTopK(k=100, budget=48_000), jb.uniform_means(1000), seeds=3)
     assert (data.pulls == 48_000).all()
