@@ -16,8 +16,8 @@ from tests.guarantees.promises import upper_bound
 RADII = ("empirical-bernstein", "betting")
 DELTA = 0.1
 TABLE = np.random.default_rng(2).beta([8, 6, 5, 4], [2, 4, 5, 6], (40, 4)).astype(np.float32)
-#: The costly grid of bets is a slow test where a test asks the same of every radius.
-BY_COST = [pytest.param(radius, marks=[pytest.mark.slow] * (radius == "betting")) for radius in RADII]
+#: Each radius, in a rule that chooses by it and in a race.
+OFTEN = (("lucb", "betting"), ("race", "empirical-bernstein"))
 
 
 def rules(radius, **values):
@@ -36,8 +36,14 @@ def intervals(radius, rewards, delta, b=1.0):
     return b * np.asarray(ends).T
 
 
-@pytest.mark.parametrize("radius", RADII)
-@pytest.mark.parametrize("name", ["lucb", "ugape-c", "race"])
+@pytest.mark.parametrize(
+    ("name", "radius"),
+    [
+        pytest.param(name, radius, marks=[pytest.mark.slow] * ((name, radius) not in OFTEN))
+        for name in ("lucb", "ugape-c", "race")
+        for radius in RADII
+    ],
+)
 def test_a_run_has_the_intervals_of_its_rewards(name, radius):
     """Rewards in [0, 5], drawn again."""
     problem, key = jb.empirical(5 * TABLE[:, :3]), jax.random.key(3)
@@ -52,7 +58,8 @@ def test_a_run_has_the_intervals_of_its_rewards(name, radius):
     assert (lower > 0).any()
 
 
-@pytest.mark.parametrize("radius", BY_COST)
+@pytest.mark.slow
+@pytest.mark.parametrize("radius", RADII)
 def test_arms_are_found_and_several_too(radius):
     problem = jb.beta([16.0, 12.0, 8.0, 4.0], [4.0, 8.0, 12.0, 16.0])
     for name, rule in rules(radius, epsilon=0.1, delta=0.1, m=2).items():
@@ -61,7 +68,8 @@ def test_arms_are_found_and_several_too(radius):
         assert data.correct.all(), name
 
 
-@pytest.mark.parametrize("radius", BY_COST)
+@pytest.mark.slow
+@pytest.mark.parametrize("radius", RADII)
 def test_problems_of_several_sizes_share_a_program_and_runs_keep_their_pulls(radius):
     """Arms that do not exist are left out."""
     rule = jb.LUCB(epsilon=0.2, delta=0.1, radius=radius)
@@ -108,13 +116,20 @@ def test_other_rewards_outside_the_interval_are_refused():
         jb.UniformGLR(delta=0.1, threshold="kk21", stopping="betting")
 
 
+ABOVE = jb.empirical(TABLE + 2)
+
+
 def test_rewards_that_begin_above_zero_are_scaled_by_the_largest():
-    problem = jb.empirical(TABLE + 2)
-    assert jb.LUCB(epsilon=0.1, delta=0.1, radius="betting").resolved(problem).b == pytest.approx(TABLE.max() + 2)
-    data = jb.simulate(jb.BettingRace(epsilon=0.1, delta=0.1), problem, seeds=10)
+    assert jb.LUCB(epsilon=0.1, delta=0.1, radius="betting").resolved(ABOVE).b == pytest.approx(TABLE.max() + 2)
+
+
+@pytest.mark.slow
+def test_the_best_is_found_where_rewards_begin_above_zero():
+    data = jb.simulate(jb.BettingRace(epsilon=0.1, delta=0.1), ABOVE, seeds=10)
     assert data.correct.all()
 
 
+@pytest.mark.slow
 def test_all_deltas_share_runs_of_a_rule_that_stops_by_betting():
     """A run stops later for a smaller delta, on the same path of pulls, and as it does alone."""
     problem = jb.beta([8.0, 5.0, 2.0], [2.0, 5.0, 8.0])

@@ -58,6 +58,7 @@ def test_what_is_given_decides_first():
     assert jb.AskTell.from_json(session.to_json()).ask() == session.ask()
 
 
+@pytest.mark.slow
 def test_successive_elimination_without_settings_is_not_many_times_slower():
     plain = jb.simulate(jb.SuccessiveElimination(delta=0.05), COINS, seeds=50)
     named = jb.simulate(jb.SuccessiveElimination(delta=0.05, estimator="hoeffding"), COINS, seeds=50)

@@ -88,6 +88,7 @@ def test_rewards_in_an_interval_may_take_the_family_bernoulli(joint):
         rule.resolved(jb.empirical(CLICKS - 0.5, joint=joint))
 
 
+@pytest.mark.slow
 def test_a_table_of_zeros_and_ones_needs_the_pulls_of_bernoulli_arms():
     """Two means of some 400 runs, whose standard deviations are below half the mean, are within a fifth."""
     rule = jb.EBTCI(delta=0.1)
@@ -162,6 +163,7 @@ def test_equal_best_means_end_at_max_pulls(name):
     assert data.pulls.values.tolist() == [300] * 4
 
 
+@pytest.mark.slow
 def test_ttts_never_hangs_however_sure_it_is():
     """The posterior of the best arm is all but certain from the start on: no draw has another best arm."""
     problem = jb.gaussian([100.0, 0.0, 0.0], sd=1.0)

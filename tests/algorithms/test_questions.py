@@ -67,7 +67,10 @@ def test_the_alternative_of_a_threshold_is_the_closest():
 PARETO = np.asarray([[0.8, 0.2], [0.55, 0.6], [0.3, 0.75], [0.4, 0.5]])
 
 
-@pytest.mark.parametrize("designs", [PARETO, PARETO[:, ::-1], PARETO[:3], PARETO[[0, 3]]])
+@pytest.mark.parametrize(
+    "designs",
+    [PARETO, *(pytest.param(x, marks=pytest.mark.slow) for x in (PARETO[:, ::-1], PARETO[:3])), PARETO[[0, 3]]],
+)
 def test_the_alternative_of_a_pareto_set_is_the_closest(designs):
     """By a search over means with another set; at most one design dominates another here."""
     rule = jb.ParetoGame(delta=0.1, objectives=2, family="gaussian", b=1.0)
@@ -135,13 +138,23 @@ def test_the_alternative_of_linear_means_is_the_closest(change):
     assert found == pytest.approx(min(least(j) for j in range(4) if j != best), rel=1e-3)
 
 
-@pytest.mark.parametrize("rows", [[0, 1, 2, 2, 3], [0, 1, 2, 3, 0]])
+COPIES = [[0, 1, 2, 2, 3], [0, 1, 2, 3, 0]]
+
+
+@pytest.mark.parametrize("rows", COPIES)
 def test_arms_with_equal_features_are_no_rivals(rows):
-    """The closest alternative is that without the copy, whose share the first has; a run stops by itself."""
+    """The closest alternative is that without the copy, whose share the first has."""
     x = FEATURES[rows]
     means, shares = x @ [0.9, -0.2], SHARES[rows] / np.bincount(rows)[rows]
     expected = cost_of(linear(FEATURES), FEATURES @ [0.9, -0.2], SHARES, "gaussian")
     assert cost_of(linear(x), means, shares, "gaussian") == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", COPIES)
+def test_a_run_stops_by_itself_where_arms_have_equal_features(rows):
+    x = FEATURES[rows]
+    means = x @ [0.9, -0.2]
     ds = jb.simulate(jb.LinGame(delta=0.1, features=x), jb.gaussian(means, 1.5), seeds=20, max_pulls=10_000)
     assert (ds.status == 0).all()
 
@@ -176,13 +189,18 @@ def test_features_are_checked_in_one_line():
             assert "\n" not in str(error.value)
 
 
-def test_a_simulation_warns_where_its_means_contradict_a_linear_rule():
+@pytest.mark.parametrize("rule", [pytest.param(jb.LinGame, marks=pytest.mark.slow), jb.LinGapE])
+def test_a_simulation_warns_where_its_means_contradict_a_linear_rule(rule):
+    features, allowed = FEATURES[:3], {"seeds": 1, "max_pulls": 20}
+    with pytest.warns(UserWarning, match=f"^{rule.__name__}: the means are not linear .* miss one by 0.17"):
+        jb.simulate(rule(delta=0.1, features=features), jb.gaussian([0.5, 0.2, 0.9], 0.5), **allowed)
+    jb.simulate(rule(delta=0.1, features=features), jb.gaussian(features @ [0.6, 0.8], 0.5), **allowed)
+
+
+@pytest.mark.slow
+def test_a_simulation_warns_where_theta_is_longer_than_its_norm():
     """LinGapE with norm = 1 errs in more than half of the runs where theta has the length 50."""
     features, allowed = FEATURES[:3], {"seeds": 1, "max_pulls": 20}
-    for rule in (jb.LinGame, jb.LinGapE):
-        with pytest.warns(UserWarning, match=f"^{rule.__name__}: the means are not linear .* miss one by 0.17"):
-            jb.simulate(rule(delta=0.1, features=features), jb.gaussian([0.5, 0.2, 0.9], 0.5), **allowed)
-        jb.simulate(rule(delta=0.1, features=features), jb.gaussian(features @ [0.6, 0.8], 0.5), **allowed)
     for norm in (1.9, jb.axis([3.0, 1.9])):
         with pytest.warns(UserWarning, match="^LinGapE: norm=1.9 must be at least the length of theta, 2"):
             jb.sweep(
@@ -192,6 +210,7 @@ def test_a_simulation_warns_where_its_means_contradict_a_linear_rule():
         jb.simulate(jb.LinGapE(delta=0.1), jb.gaussian([30.5, 30.0, 26.0], 0.5), **allowed)
 
 
+@pytest.mark.slow
 def test_columns_that_nearly_depend_on_each_other_cost_no_digits():
     """Each run errs with a probability of at most 0.1: half of 40 do with one below 1e-9. Unturned, nine of ten did."""
     features = FEATURES + 300.0

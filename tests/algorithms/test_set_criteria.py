@@ -82,6 +82,7 @@ def test_a_rule_of_ones_own_is_judged_by_name():
         jb.Traits(criterion="all-good")
 
 
+@pytest.mark.slow
 def test_the_first_pulls_may_find_several_good_arms_of_which_one_is_returned():
     """With a threshold below the range of the rewards, all arms are good at once."""
     problem = jb.gaussian([0.1, -0.1, -0.3], 0.3)

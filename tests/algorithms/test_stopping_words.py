@@ -48,7 +48,8 @@ def test_a_run_stops_where_its_intervals_part(rule, word):
     np.testing.assert_array_equal(np.asarray(returned)[-1], [True, False, False])
 
 
-@pytest.mark.parametrize("word", [pytest.param(w, marks=[pytest.mark.slow] * (w != "elimination")) for w in WORDS[1:]])
+@pytest.mark.slow
+@pytest.mark.parametrize("word", WORDS[1:])
 def test_of_two_arms_each_has_to_part_from_all_others(word):
     """Uniformly sampled: LUCB's gap between the sets, and for `ugape-index` one that UGapE's index never exceeds."""
     steps, problem = 3000, jb.gaussian([0.9, 0.8, 0.3, 0.1], sd=0.5)
@@ -68,6 +69,7 @@ def test_of_two_arms_each_has_to_part_from_all_others(word):
     np.testing.assert_array_equal(np.asarray(returned)[-1], [True, True, False, False])
 
 
+@pytest.mark.slow
 def test_an_arm_that_was_eliminated_stays_so():
     """Its mean rises again, at a time at which the gap alone would not stop."""
     rule = jb.UniformGLR(delta=DELTA, stopping="elimination", family="gaussian", b=B)
@@ -95,8 +97,9 @@ def test_an_arm_that_was_eliminated_stays_so():
     assert lower[0, 0] < upper[0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize("word", [pytest.param(w, marks=[pytest.mark.slow] * (w != "elimination")) for w in WORDS[1:]])
+@pytest.mark.parametrize("word", WORDS[1:])
 def test_every_delta_of_each_is_read_off_one_run(word):
     rule = jb.UniformGLR(delta=jb.axis([0.2, 0.001]), epsilon=EPSILON, stopping=word)
     grid = jb.sweep(rule, PROBLEM, seeds=8, max_pulls=1500)

@@ -94,8 +94,8 @@ CASES = {
     "fareast": [jb.FAREAST(epsilon=0.45, delta=0.9, b=0.2)],
 }
 CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}
-# One of each kind every time, the others with the slow tests: a case is a program of several seconds.
-EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "rcb"}
+# Pulls one by one and in batches every time, the others with the slow tests: a case is a program of several seconds.
+EACH_TIME = {"ugape-c", "adaptive-top-k"}
 EVERY = [
     pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0 or name not in EACH_TIME))
     for name, cases in CASES.items()
@@ -138,6 +138,7 @@ def test_equal_arms_are_returned_equally_often(budget):
     assert stats.chisquare(returned.sum(0)).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_a_tie_order_that_prefers_the_first_arm_would_be_caught(monkeypatch):
     def first_arm_first(words, count):
         return jnp.broadcast_to(arms.index(count, words.shape[1:]), (count, *words.shape[1:]))
