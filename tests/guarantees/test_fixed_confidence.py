@@ -93,8 +93,8 @@ def test_fails_less_often_than_delta_with_rewards_between(name: str, law: str) -
         check_promise(jb.simulate(ALGORITHMS[name], OTHERS[law], seeds=RUNS, root_seed=17))
 
 
+@pytest.mark.slow
 def test_a_likelihood_ratio_test_fails_less_often_than_delta() -> None:
-    """Each time of one rule on one instance; of the others with the slow tests."""
     rule = jb.UniformGLR(delta=DELTA, threshold="gk16")
     check_promise(jb.simulate(rule, jb.bernoulli(COINS["two arms"]), seeds=RUNS, root_seed=18))
 
@@ -109,6 +109,7 @@ def test_lil_ucb_returns_the_best_arm(heuristic: bool) -> None:
         check_promise(data.isel(instance=place))
 
 
+@pytest.mark.slow
 def test_means_far_from_resolved_do_fail() -> None:
     """The check can fail: with a hundredth of the exploration the same algorithm breaks its promise."""
     data = jb.simulate(jb.UGapEc(epsilon=EPSILON, delta=DELTA, c=0.005), jb.bernoulli(COINS["two arms"]), seeds=RUNS)
@@ -133,13 +134,9 @@ NORMAL = {
 }
 
 
-@pytest.mark.parametrize(
-    "instance", [pytest.param(name, marks=[pytest.mark.slow] * (name != "two arms")) for name in NORMAL]
-)
-@pytest.mark.parametrize(
-    "rule",
-    [jb.UniformGLR] + [pytest.param(rule, marks=pytest.mark.slow) for rule in (jb.EBTC, jb.EBTCI, jb.TTUCB, jb.T3C)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("instance", NORMAL)
+@pytest.mark.parametrize("rule", [jb.UniformGLR, jb.EBTC, jb.EBTCI, jb.TTUCB, jb.T3C])
 def test_normal_arms_of_unknown_variances(rule, instance) -> None:
     algorithm = rule(epsilon=EPSILON, delta=DELTA, family="gaussian-unknown-variance")
     check_promise(jb.simulate(algorithm, NORMAL[instance], seeds=RUNS, root_seed=19, max_pulls=10**6))

@@ -7,13 +7,12 @@ from scipy import stats
 import jaxbandits as jb
 from jaxbandits.algorithms.uniform_sampling.mab_ppr import MABPPR
 
-pytestmark = pytest.mark.bits
+pytestmark = [pytest.mark.slow, pytest.mark.bits]
 
 KNOWN = {100: 200, 1000: 50, 10_000: 16}
 
 
-@pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.slow] * (k < 10_000)) for k in (100, 1000, 10_000)])
-@pytest.mark.slow
+@pytest.mark.parametrize("k", KNOWN)
 def test_cost_does_not_grow_with_the_number_of_arms(k):
     """Cost/W 7.4e4 within 3%, as another program found; a fresh seed would fail with a probability below 1e-6.
 
@@ -54,7 +53,7 @@ INSTANCES = {
 }
 
 
-@pytest.mark.parametrize("delta", [pytest.param(0.1, marks=pytest.mark.slow), 0.5])
+@pytest.mark.parametrize("delta", [0.1, 0.5])
 def test_theorem_3_1_on_many_instances(delta):
     """P(mean < best - epsilon) <= delta: Clopper and Pearson's lower limit at the level 1e-8 is not above delta."""
     family = jb.bernoulli(jb.axis([means.tolist() for means in INSTANCES.values()], name="instance"))
