@@ -61,7 +61,7 @@ class Shrunk:
         return jnp.argmax(arms.total / (self.b + arms.pulls))
 
 
-@pytest.mark.parametrize("b", [0.5, 7.0, [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("b", [*(pytest.param(b, marks=pytest.mark.slow) for b in (0.5, 7.0)), [1.0, 2.0, 3.0]])
 def test_a_users_number_is_no_setting_that_has_its_name(b):
     """Own `b` was taken for the range of a session's rewards; own `variance` and `radius` ended in tracebacks."""
     rule = Shrunk(budget=9, b=b)

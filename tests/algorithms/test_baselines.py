@@ -224,14 +224,15 @@ def test_known_costs_of_the_union_bound(k, cost):
     assert not beyond
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "gap"),
     [
-        pytest.param(jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
-        pytest.param(jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035, marks=pytest.mark.slow),
-        pytest.param(jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
+        (jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16),
+        (jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035),
+        (jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16),
         (jb.BernsteinRace(epsilon=0.15, delta=0.1), 0.16),
-        pytest.param(jb.KLRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
+        (jb.KLRace(epsilon=0.15, delta=0.1), 0.16),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -159,12 +159,9 @@ STOPPED = {
 } | {"uniform-glr": jb.UniformGLR(epsilon=0.15, delta=DELTA, family="gaussian", stopping="betting")}
 
 
-# One each time; all with the slow tests.
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "coin")) for n in LAWS])
-@pytest.mark.parametrize(
-    "rule",
-    [pytest.param(r, id=n, marks=[pytest.mark.slow] * (n != "race empirical-bernstein")) for n, r in STOPPED.items()],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("rule", STOPPED.values(), ids=STOPPED)
 def test_fails_less_often_than_delta_on_bounded_laws(rule, name):
     promise_on(rule, two_arms(name))
 

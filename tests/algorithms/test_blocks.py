@@ -89,6 +89,7 @@ def test_the_run_is_that_of_single_pulls(name):
         assert fast_steps.sum() < 0.6 * slow_steps.sum()
 
 
+@pytest.mark.slow
 def test_a_run_that_stands_still_keeps_every_bit():
     algorithm, problem = CASES["ea"]
     algorithm = map_algorithm(algorithm)

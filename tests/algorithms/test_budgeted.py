@@ -483,11 +483,20 @@ def test_bad_input(make, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_table_that_does_not_know_its_regularity(tmp_path):
+@pytest.fixture
+def table(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("reward,cost\n0.5,0.5\n0.1,0.25\n", encoding="utf-8")
+    return jb.reservoir_from_csv(str(path))
+
+
+def test_a_table_that_does_not_know_its_regularity(table):
     with pytest.raises(jb.UsageError, match="without the regularity beta"):
-        jb.simulate(jb.RCBI(50.0), jb.reservoir_from_csv(str(path)), 2)
-    ds = jb.simulate(jb.RCBI(50.0, beta=1.0), jb.reservoir_from_csv(str(path)), 4)
+        jb.simulate(jb.RCBI(50.0), table, 2)
+
+
+@pytest.mark.slow
+def test_a_table_whose_regularity_is_given(table):
+    ds = jb.simulate(jb.RCBI(50.0, beta=1.0), table, 4)
     assert ds.sizes["arm"] == 8
     assert issubclass(jb.RCBI, FromReservoir)

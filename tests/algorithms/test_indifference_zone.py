@@ -74,6 +74,7 @@ def test_rinott_runs_are_those_of_an_independent_program():
     assert (ds.steps == 2).all()
 
 
+@pytest.mark.slow
 def test_a_run_ends_where_all_means_are_equal():
     """Arms that always pay the same: no difference varies, and no arm can leave."""
     ds = jb.simulate(jb.KN(epsilon=0.1, delta=0.1, n0=3), jb.bernoulli([1.0, 1.0, 1.0]), 4)

@@ -119,6 +119,7 @@ def test_what_has_no_room_ends_a_run(changes):
     assert jb.trajectory(rule, PROBLEM, jax.random.key(0), 2).time.tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_what_is_remembered_ends_where_its_counts_do():
     class Remembers(Endless):
         fresh_only = False
@@ -166,7 +167,11 @@ def test_a_session_of_several_batches():
         ),
         ({"request": lambda self, s, arms, key: jb.Batches(arms.pulls[:2], 2)}, "the counts of jb.Batches must return"),
         ({"request": lambda self, s, arms, key: jb.Batches(arms.pulls, 2.0)}, "the number of jb.Batches must return"),
-        ({"request": lambda self, s, arms, key: jb.Batches(arms.pulls + 1, -1)}, "took pulls back"),
+        pytest.param(
+            {"request": lambda self, s, arms, key: jb.Batches(arms.pulls + 1, -1)},
+            "took pulls back",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_wrong_request_is_refused_in_one_line(changes, said):

@@ -70,7 +70,7 @@ def check_promise(data) -> None:
 OFTEN = ("lucb",)
 
 
-# One of each; with the slow tests those of two arms, which differ in a mask, and with a variance, which run longest.
+# One of them each time; the others with the slow tests.
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in ALGORITHMS])
 def test_fails_less_often_than_delta(name: str) -> None:
     algorithm = ALGORITHMS[name]
@@ -81,9 +81,9 @@ def test_fails_less_often_than_delta(name: str) -> None:
         check_promise(data.isel(instance=place))
 
 
-# Laws differ in the draw only.
-@pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.slow] * (law != "two-point")) for law in OTHERS])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "ugape-c")) for n in ALGORITHMS])
+@pytest.mark.slow
+@pytest.mark.parametrize("law", OTHERS)
+@pytest.mark.parametrize("name", ALGORITHMS)
 def test_fails_less_often_than_delta_with_rewards_between(name: str, law: str) -> None:
     if name.startswith("kl") and OTHERS[law].lowest_reward < 0:
         return
