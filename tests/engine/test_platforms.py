@@ -65,9 +65,8 @@ def test_every_algorithm_lowers_for_every_platform(name: str) -> None:
             assert "while" in traced.lower(lowering_platforms=(platform,)).as_text()
 
 
-@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize(("platform", "devices"), [("gpu", 2), ("tpu", 1)])
+@pytest.mark.parametrize(("platform", "devices"), [("gpu", 2), pytest.param("tpu", 1, marks=pytest.mark.slow)])
 def test_lanes_in_the_forms_of_other_platforms_have_the_same_bits(platform: str, devices: int) -> None:
     run = lambda: jb.simulate(  # noqa: E731
         jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.7, 0.5, 0.5, 0.4]), seeds=60, lanes=16, devices=devices
