@@ -114,6 +114,7 @@ def test_a_rule_that_is_left_out_warns_of_nothing():
     assert "lin-gap-e (needs features of the arms)" in left_out
 
 
+@pytest.mark.slow
 def test_a_table_has_rewards_in_an_interval():
     for joint in (False, True):
         table = jb.empirical(np.asarray([[0.2, 0.9, 0.5], [0.1, 0.3, -0.4]]), joint=joint)
@@ -205,6 +206,7 @@ def test_prose_fits_the_terminal(capsys, monkeypatch):
     assert len(found[50].splitlines()) > 2 * len(found[200].splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_lucb")
 def test_nothing_is_both_left_out_and_in_a_table(monkeypatch):
     """Sequential halving needs six pulls of three arms: whether it is suitable hangs on the budget that is found."""
@@ -241,6 +243,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
     assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_lucb")
 def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch):
     """Gaps of .002 would take 10^7 pulls and more; what sums are drawn at once of takes them."""
@@ -468,6 +471,7 @@ def test_a_budget_needs_no_delta(capsys):
     assert "compare needs --delta, for algorithms that stop when sure, or --budget" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_normal_arms_of_different_variances_have_rows_that_estimate_them(monkeypatch):
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform-glr")})
     monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
@@ -485,6 +489,7 @@ def test_normal_arms_of_different_variances_have_rows_that_estimate_them(monkeyp
     assert {row.label for row in same.fixed_confidence} == {"ugape-c", "uniform-glr"}
 
 
+@pytest.mark.slow
 def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     """The first of the others', a longer limit; where they would be too few, a reason."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "ttucb")})
@@ -555,6 +560,7 @@ def test_a_stored_comparison_goes_on_where_it_was(tmp_path):
         jb.compare(jb.bernoulli(MEANS), **{**question, "delta": 0.2})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_where_pulls_have_costs_the_text_says_that_they_do_not_count():
     priced = jb.with_costs(jb.bernoulli(MEANS), [0.9, 0.1, 0.5])
@@ -575,6 +581,7 @@ def test_json_has_the_numbers_of_the_table(capsys):
     assert row["mean_pulls"] == found.fixed_confidence[0].pulls.mean()
 
 
+@pytest.mark.slow
 def test_a_first_batch_that_takes_too_long_is_left_out_and_does_not_end_the_comparison(monkeypatch):
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("mab-ppr", "hoeffding-race")})
     table = jb.empirical(np.tile([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], (50, 1)))  # sums are not drawn
@@ -583,6 +590,7 @@ def test_a_first_batch_that_takes_too_long_is_left_out_and_does_not_end_the_comp
     assert any("mab-ppr (MABPPR: its first batch is" in reason for reason in found.left_out)
 
 
+@pytest.mark.slow
 def test_slow_rules_with_a_budget_get_fewer_runs_or_are_left_out(capsys, monkeypatch):
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("beta-top-two", "uniform")})
     looks = 40 * (len(MEANS) + 12) * jb.BetaTopTwo.traits.relative_cost

@@ -46,9 +46,9 @@ def test_candidates_answer_the_question(asked, given, labels):
     ("asked", "names"),
     [
         ({"threshold": 0.6}, ("hdoc", "apt")),
-        ({"one_above": 0.85}, ("hdoc", "hdoc-first", "apgai-c", "apgai-b")),
-        ({"one_above": 0.95}, ("hdoc-first", "apgai-b")),
-        ({"all_within": 0.2, "epsilon": 0.1}, ("st2", "apt")),
+        pytest.param({"one_above": 0.85}, ("hdoc", "hdoc-first", "apgai-c", "apgai-b"), marks=pytest.mark.slow),
+        pytest.param({"one_above": 0.95}, ("hdoc-first", "apgai-b"), marks=pytest.mark.slow),
+        pytest.param({"all_within": 0.2, "epsilon": 0.1}, ("st2", "apt"), marks=pytest.mark.slow),
     ],
 )
 def test_rows_are_judged_by_the_question(asked, names, monkeypatch, capsys):
@@ -114,6 +114,7 @@ def test_a_comparison_is_of_one_problem():
         jb.compare(["bernoulli:0.9,0.5"], delta=0.1)
 
 
+@pytest.mark.slow
 def test_a_delta_that_no_algorithm_is_suitable_for_is_said(monkeypatch):
     """A table without rows stood there, and the advice was silent."""
     monkeypatch.setattr(candidates, "REGISTRY", FEW)
@@ -136,6 +137,7 @@ def test_what_the_bound_holds_for_is_said():
         assert judged.tolist() == [line > 0.9, line < 0.9, line < 0.8, False, False]
 
 
+@pytest.mark.slow
 def test_the_bound_of_several_arms_names_its_criterion(monkeypatch):
     """With m = 2 and these ten normal means a rule may need less: T* is 73.5, and 71.0 by the criterion of the rows.
 
@@ -187,6 +189,7 @@ def test_theory_beside_runs_is_of_their_question(algorithm, name, expected):
     assert found == (None if expected is None else pytest.approx(float(expected(np.asarray(PROBLEM.mean))), rel=1e-5))
 
 
+@pytest.mark.slow
 def test_rules_that_know_features_have_no_lower_bound_of_rules_that_do_not():
     """LinGame stops before it."""
     angles = np.linspace(0, np.pi, 16)

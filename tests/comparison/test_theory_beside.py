@@ -49,13 +49,21 @@ def test_selections_summaries_and_transposed_ones_too(grid):
     ("algorithm", "problem", "expected"),
     [
         (jb.RCBI(budget=200), jb.reservoir(beta=0.5), lambda: theory.rcb_i_regret_rate(200, 0.5)),
-        (jb.RCBI(budget=400), jb.reservoir(beta=1.0, arms=7), lambda: theory.rcb_i_regret_rate_for_arms(400, 1.0, 7)),
-        (jb.RCBAIR(budget=200), jb.reservoir(beta=2.0), lambda: theory.rcb_air_regret_rate(200, 2.0)),
-        (
-            jb.SuccessiveElimination(delta=0.3, estimator="tea", p=1.5), jb.s1(),
-            lambda: theory.se_tea_pulls_bound(jb.s1().mean, 0.3, 1.5, jb.s1().moments(1.5, central=False).max()),
-        ),
-        (jb.MABPPR(epsilon=0.3, delta=0.2), jb.ppr("flat", k=50, w=2), lambda: theory.ppr_cost_rate(0.3, 0.2, 1, 2)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+            (
+                jb.RCBI(budget=400), jb.reservoir(beta=1.0, arms=7),
+                lambda: theory.rcb_i_regret_rate_for_arms(400, 1.0, 7),
+            ),
+            (jb.RCBAIR(budget=200), jb.reservoir(beta=2.0), lambda: theory.rcb_air_regret_rate(200, 2.0)),
+            (
+                jb.SuccessiveElimination(delta=0.3, estimator="tea", p=1.5), jb.s1(),
+                lambda: theory.se_tea_pulls_bound(jb.s1().mean, 0.3, 1.5, jb.s1().moments(1.5, central=False).max()),
+            ),
+            (
+                jb.MABPPR(epsilon=0.3, delta=0.2), jb.ppr("flat", k=50, w=2),
+                lambda: theory.ppr_cost_rate(0.3, 0.2, 1, 2),
+            ),
+        )),
     ],
     ids=["rcb-i", "rcb-i-seven-arms", "rcb-air", "successive-elimination", "mab-ppr"],
 )  # fmt: skip
@@ -102,6 +110,7 @@ def test_what_is_not_there_is_one_line(grid, name, message):
         jb.with_theory(grid.drop_attrs(), "h_epsilon")
 
 
+@pytest.mark.slow
 def test_bernsteins_bound_is_for_rewards_in_an_interval():
     rule = jb.UGapEc(epsilon=0.3, delta=0.1, variance=True)
     coins, normal = (jb.sweep(rule, make([0.9, 0.4]), 2, max_pulls=50) for make in (jb.bernoulli, jb.gaussian))
@@ -114,7 +123,11 @@ VALUES = np.array([[1.0, 2, 5, 4], [2, 2.5, 3, 3], [1, 1, 2, 4]])
 
 
 @pytest.mark.parametrize(
-    "problem", [jb.empirical(VALUES), jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])]
+    "problem",
+    [
+        jb.empirical(VALUES),
+        pytest.param(jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]), marks=pytest.mark.slow),
+    ],
 )
 def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
     ds = jb.with_theory(jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), problem, 2), "theorem")
@@ -122,6 +135,7 @@ def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
     assert float(ds["theorem"]) == pytest.approx(float(theory.ugape_c_pulls_bound(means, 1.0, 0.1, b=4.0)), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_complexity_is_that_of_the_range():
     """Eq. 6 of UGapE has b^2."""
     plain = np.sum(np.maximum((np.array([0.5, 0.5, 1.0]) + 0.4) / 2, 0.4) ** -2.0)
@@ -183,7 +197,9 @@ def test_the_theorem_with_empirical_variances_is_another():
     assert theorem(jb.UGapEb(budget=9000, epsilon=0.05, variance=True))[0] == pytest.approx(float(bound), rel=1e-3)
 
 
-@pytest.mark.parametrize("rule", [jb.UGapEc, jb.LUCB, jb.HoeffdingRace, jb.KLLUCB, jb.BernsteinRace])
+@pytest.mark.parametrize(
+    "rule", [jb.UGapEc, jb.LUCB, jb.HoeffdingRace, pytest.param(jb.KLLUCB, marks=pytest.mark.slow), jb.BernsteinRace]
+)
 def test_a_wider_range_of_the_rule_takes_longer_and_a_smaller_one_has_no_theorem(rule):
     of_problem, wider = (theorem(rule(epsilon=0.2, delta=0.1, b=b))[0] for b in (None, 2.0))
     twice = theorem(rule(epsilon=0.4, delta=0.1), jb.categorical([0, 2], np.stack([1 - MEANS, MEANS], axis=1)))[0]
@@ -201,6 +217,7 @@ def test_there_is_no_theorem_of_another_exploration_parameter():
         jb.with_theory(ds, "theorem")
 
 
+@pytest.mark.slow
 def test_rewards_that_begin_above_0():
     """KL-LUCB takes them for rewards in [0, 3], as its theorem must."""
     problem = jb.categorical([2, 3], [[0.2, 0.8], [0.6, 0.4]])
@@ -245,6 +262,7 @@ def test_successive_rejects_on_heavy_tails(harmonic):
         assert theorem(rule, problem) is None
 
 
+@pytest.mark.slow
 def test_pulls_that_are_known_or_bounded():
     ds = jb.sweep(jb.MedianElimination(epsilon=0.3, delta=0.2), COINS, 20)
     assert (ds["pulls"] == theorem(jb.MedianElimination(epsilon=0.3, delta=0.2))[0]).all()

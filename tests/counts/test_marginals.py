@@ -87,6 +87,7 @@ def test_a_mean_beside_certain_ones_at_the_end():
     np.testing.assert_allclose(found.near, [1.0, 1.0, 0.5], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_thousands_of_arms():
     """Arms with the same counts, by the law of the largest of K draws; and one that leads 10,000 others."""
     count, epsilon = 10_000, 0.02

@@ -243,6 +243,7 @@ def planned(origin, unit):
     return jb.plan(counts, delta=1e-7, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("origin", "unit"), [(1e7, 1.0), (-1e9, 1.0), (0.0, 1e-21), (0.0, 1e21)])
 def test_normal_rewards_may_lie_far_from_0_and_have_any_unit(origin, unit):
     """The same counts in another unit, from another origin: float32 has no squares of such rewards."""
