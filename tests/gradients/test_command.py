@@ -15,7 +15,10 @@ PROBLEM = jb.bernoulli([0.8, 0.5, 0.3])
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 
 
-@pytest.mark.parametrize(("wrt", "anew"), [("mean", False), ("epsilon", False), ("mean", True)])
+@pytest.mark.parametrize(
+    ("wrt", "anew"),
+    [("mean", False), *(pytest.param(*x, marks=pytest.mark.slow) for x in (("epsilon", False), ("mean", True)))],
+)
 def test_one_object_has_the_numbers_of_the_python_interface(wrt, anew, capsys):
     assert main([*GRADIENT, *FEW, "--wrt", wrt, "--json", *["--refit-algorithm"] * anew, *SETTINGS]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -26,6 +29,7 @@ def test_one_object_has_the_numbers_of_the_python_interface(wrt, anew, capsys):
     assert found["stopped_early"] == 0
 
 
+@pytest.mark.slow
 def test_what_no_run_has_is_null(capsys):
     """JSON has no NaN, and other readers than Python's refuse it."""
     command = ["gradient", "simple_regret", "apt", "--problem", "bernoulli:0.3,0.2", *FEW, "--json"]
@@ -46,7 +50,7 @@ def test_a_table_has_a_line_for_each_slope(capsys):
     assert "Estimator: score function" in lines[-1]
 
 
-@pytest.mark.parametrize("means", ["0.9,0.1", "0.6,0.55"])
+@pytest.mark.parametrize("means", ["0.9,0.1", pytest.param("0.6,0.55", marks=pytest.mark.slow)])
 def test_the_interval_of_an_error_is_exact(means, capsys):
     """Also where no run errs; and never below 0."""
     budget, spec = ["--set", "budget=100"], f"bernoulli:{means}"

@@ -42,6 +42,7 @@ def test_a_difference_of_a_cubic():
     np.testing.assert_allclose(parts[0], 3 * 0.2**2 + blocks[0].width ** 2, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_smoothing_of_known_curves():
     """Exact for a line. d/dx E[(x + h Z)^3] = 3 x^2 + 3 h^2, and a jump has the density of the noise.
 
@@ -69,6 +70,7 @@ def test_smoothing_of_known_curves():
         assert 0.85 < np.sqrt((errors**2).mean()) / slopes.std() < 2.5
 
 
+@pytest.mark.slow
 def test_a_rule_of_jumps_has_a_standard_error():
     """Pulls of a rule in whole batches, K ceil(4.5 log(K / delta)) ceil(96 / epsilon^2): its jumps under the noise."""
     delta, h = 0.12, 0.01
@@ -81,6 +83,7 @@ def test_a_rule_of_jumps_has_a_standard_error():
     assert abs(float(found.gradient) - exact) < 6 * float(found.gradient_se)
 
 
+@pytest.mark.slow
 def test_smoothing_agrees_with_a_difference_where_the_curve_is_straight():
     """Within 5.5 standard errors of both and the 3% that the curve bends."""
     plain = jb.gradients.expected("pulls", UGAPE, ARMS, wrt="delta", seeds=2000)

@@ -32,11 +32,9 @@ def moved(problem, leaf, arm, by):
     return dataclasses.replace(problem, **{leaf: getattr(problem, leaf).at[arm].add(by)}, recipe=None)
 
 
-OFTEN = ("bernoulli",)
-
-
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in OFTEN)) for name in LAWS])
+@pytest.mark.parametrize("name", LAWS)
 def test_pulls_move_as_differences_with_common_rewards_say(name):
     """At two arms, within 5.5 standard errors of both and half a per cent for the width: a false alarm in 10^7."""
     problem, leaf = LAWS[name]
@@ -51,7 +49,11 @@ def test_pulls_move_as_differences_with_common_rewards_say(name):
         assert abs(float(found.gradient[arm]) - slope) < allowed
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "beta, b")) for n in LAWS])
+#: Whose rewards are drawn by programs that take long to compile.
+LONG = ("beta, a", "beta, b", "poisson")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in LAWS])
 def test_scores_are_those_of_the_pulls_one_by_one(name):
     problem, leaf = LAWS[name]
     counts = np.asarray([[3, 0, 70], [1, 33, 32]])
@@ -69,6 +71,7 @@ def test_scores_are_those_of_the_pulls_one_by_one(name):
         assert found[run, arm] == pytest.approx(total, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_mean_of_a_score_is_zero():
     """Of runs that end by themselves too; within 5.5 standard errors."""
     ds = jb.simulate(UGAPE, LAWS["bernoulli"][0], 4000, metrics={"each": lambda problem, state, returned: state.pulls})
@@ -76,20 +79,27 @@ def test_the_mean_of_a_score_is_zero():
     assert (np.abs(found.mean(axis=0)) < 5.5 * found.std(axis=0) / 4000**0.5).all()
 
 
-def test_costs_and_regrets_have_a_direct_part():
+PAID = jb.with_costs(jb.bernoulli([0.7, 0.5, 0.2]), "reward")
+
+
+def test_costs_have_a_direct_part():
     """Where the answer does not hang on the rewards, nothing else is left."""
-    problem = jb.with_costs(jb.bernoulli([0.7, 0.5, 0.2]), "reward")
-    found = jb.gradients.expected("cost", jb.Uniform(budget=30), problem, seeds=50)
+    found = jb.gradients.expected("cost", jb.Uniform(budget=30), PAID, seeds=50)
     np.testing.assert_allclose(found.gradient, 10, atol=1e-5)
     np.testing.assert_allclose(found.gradient_se, 0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_regrets_and_metrics_of_ones_own_have_a_direct_part():
     sure = jb.gradients.expected("simple_regret", jb.Uniform(budget=6000), jb.bernoulli([0.9, 0.1]), seeds=50)
     np.testing.assert_allclose(sure.gradient, 0, atol=1e-6)
     own = jb.gradients.expected(
-        lambda problem, state, returned: jnp.sum(problem.mean**2), jb.Uniform(budget=30), problem, seeds=50
+        lambda problem, state, returned: jnp.sum(problem.mean**2), jb.Uniform(budget=30), PAID, seeds=50
     )
     np.testing.assert_allclose(own.gradient, [1.4, 1.0, 0.4], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_axes_checkpoints_and_bandits_have_their_places():
     axes = jb.Uniform(budget=jb.axis([30, 60]))
     grid = jb.gradients.expected("error", axes, jb.bernoulli([0.6, 0.5]), seeds=300)
@@ -105,6 +115,7 @@ def test_axes_checkpoints_and_bandits_have_their_places():
     assert several.attrs["wrt"] == "mean"
 
 
+@pytest.mark.slow
 def test_runs_that_were_stopped_are_counted():
     found = jb.gradients.expected("pulls", UGAPE, jb.bernoulli([0.8, 0.5]), seeds=40, max_pulls=10)
     assert int(found.stopped_early) == 40
@@ -161,6 +172,7 @@ def test_no_derivative_through_hard_decisions_is_a_silent_zero(name):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_runs_under_other_transformations_are_as_before():
     plain = jb.run(UGAPE, jb.bernoulli([0.8, 0.5]), KEY)
     compiled = jax.jit(lambda means: jb.run(UGAPE, with_means(means), KEY))(jnp.asarray([0.8, 0.5]))

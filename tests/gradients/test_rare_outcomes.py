@@ -34,9 +34,11 @@ RARE = {
     "own": (lambda problem, state, returned: returned[0] * 1.0, jb.Uniform(budget=4), [1e-4, 1e-5]),
     "no error": ("error", jb.Uniform(budget=300), [0.9, 0.1]),
 }
+#: Wrong answers that were hardly seen, and none at all; the others need programs of their own.
+FEWER = ("as reported", "no error")
 
 
-@pytest.mark.parametrize("name", RARE)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEWER)) for n in RARE])
 def test_what_is_too_rare_to_have_been_seen_has_no_standard_error(name):
     metric, algorithm, means = RARE[name]
     found = few(metric, algorithm, jb.bernoulli(means), seeds=2000)
@@ -54,6 +56,7 @@ def test_only_the_arm_that_never_paid_is_not_known():
     assert found.gradient_runs[1] <= 1
 
 
+@pytest.mark.slow
 def test_with_enough_runs_the_rare_is_known():
     """d/dp of the error of 2 pulls an arm, within 5.5 standard errors: a false alarm in 10^7."""
     p, q = 0.02, 0.005
@@ -69,14 +72,16 @@ def test_with_enough_runs_the_rare_is_known():
 
 ORDINARY = [
     ("error", jb.Uniform(budget=50), jb.bernoulli([0.6, 0.5, 0.4, 0.3, 0.2]), "mean"),
-    ("simple_regret", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),
     ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "mean"),
-    ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "epsilon"),
-    ("pulls", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),
-    ("cost", jb.Uniform(budget=30), jb.with_costs(jb.bernoulli([0.7, 0.5]), "reward"), "mean"),
-    ("error", jb.Uniform(budget=40), jb.student_t([1.0, 0.5], 3.0), "mean"),
-    ("error", jb.Uniform(budget=20), jb.gaussian([0.5, 0.0], 1.0), "sd"),
-    ("error", jb.gradients.softened(jb.UCBE(budget=40, a=1.0), 0.05), jb.bernoulli([0.7, 0.5]), "a"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("simple_regret", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),
+        ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "epsilon"),
+        ("pulls", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),
+        ("cost", jb.Uniform(budget=30), jb.with_costs(jb.bernoulli([0.7, 0.5]), "reward"), "mean"),
+        ("error", jb.Uniform(budget=40), jb.student_t([1.0, 0.5], 3.0), "mean"),
+        ("error", jb.Uniform(budget=20), jb.gaussian([0.5, 0.0], 1.0), "sd"),
+        ("error", jb.gradients.softened(jb.UCBE(budget=40, a=1.0), 0.05), jb.bernoulli([0.7, 0.5]), "a"),
+    )),
 ]  # fmt: skip
 
 
@@ -94,6 +99,7 @@ def test_differences_say_it_too():
     assert np.isinf(anew.gradient_se).all()
 
 
+@pytest.mark.slow
 def test_several_parameters_have_their_runs():
     both = jb.gradients.expected("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), wrt=["mean", "epsilon"], seeds=1500)
     assert both["gradient_mean_runs"].dims == ("arm",)
@@ -101,6 +107,7 @@ def test_several_parameters_have_their_runs():
     assert int(both.outcomes) > 30
 
 
+@pytest.mark.slow
 def test_few_runs_have_no_warning():
     found = jb.gradients.expected("error", jb.Uniform(budget=300), jb.bernoulli([0.9, 0.1]), seeds=50)
     assert np.isinf(found.gradient_se).all()

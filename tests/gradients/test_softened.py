@@ -35,7 +35,7 @@ def error(a, b):
     )
 
 
-@pytest.mark.parametrize("wrt", ["a", "b"])
+@pytest.mark.parametrize("wrt", ["a", pytest.param("b", marks=pytest.mark.slow)])
 def test_the_gradient_is_that_of_the_enumerated_law(wrt):
     """Within 5.5 standard errors: a false alarm in 10^7."""
     at = {"a": 0.7, "b": 0.8}
@@ -48,6 +48,7 @@ def test_the_gradient_is_that_of_the_enumerated_law(wrt):
     assert "softened" in found.attrs["estimator"]
 
 
+@pytest.mark.slow
 def test_means_have_their_score_too():
     policy = jb.gradients.softened(jb.UCBE(budget=BUDGET, a=0.7, b=0.8), TEMPERATURE)
     found = jb.gradients.expected("error", policy, jb.bernoulli(MEANS), "mean", seeds=SEEDS)
@@ -62,6 +63,7 @@ def test_means_have_their_score_too():
     assert abs(float(found.gradient[0]) - (up - down) / 2e-5) < 5.5 * float(found.gradient_se[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [jb.UCBE(budget=60, a=2.0), jb.UCBE(budget=60, eta=2.0)])
 def test_at_temperature_0_it_is_the_policy(policy):
     """Indices of normal arms do not tie: not one pull of one run is another."""
@@ -74,6 +76,7 @@ def test_at_temperature_0_it_is_the_policy(policy):
     assert len(np.unique(own.of_each)) > 5
 
 
+@pytest.mark.slow
 def test_at_a_high_temperature_it_is_a_fair_die():
     """4 000 pulls of two arms, after the first two: a false alarm in 10^8."""
     policy = jb.gradients.softened(jb.UCBE(budget=42, a=1.0), 1e6)
@@ -104,6 +107,7 @@ def expected(wrt, **options):
     return jb.gradients.expected("error", policy, jb.bernoulli(MEANS), wrt, seeds=5, **options)
 
 
+@pytest.mark.slow
 def test_runs_are_those_of_their_keys():
     """Alone as in the engine."""
     policy = jb.gradients.softened(jb.UCBE(budget=20, a=1.0), 0.3)
