@@ -61,6 +61,7 @@ def test_moments_are_those_of_the_table():
     assert float(problem.reward_range) == 56
 
 
+@pytest.mark.slow
 def test_the_engine_runs_it_alone_and_padded():
     problem = jb.empirical(TABLE)
     algorithm = jb.LUCB(epsilon=30.0, delta=0.3)
@@ -127,6 +128,7 @@ def test_bad_tables_are_refused(samples, message):
         jb.empirical(samples)
 
 
+@pytest.mark.slow
 def test_tables_of_different_lengths_have_programs_of_their_own(tmp_path):
     files = []
     for rows in (5, 9):

@@ -33,9 +33,11 @@ LAWS = {
     "beta": stats.beta([0.5, 2.0, 8.0], [0.5, 5.0, 1.0]),
     "exponential": stats.expon(scale=[0.3, 1.0, 500.0]),
 }
-every_family = pytest.mark.parametrize("name", FAMILIES)
-#: Drawn by programs that take long to compile; `test_alone_and_in_batches.py` has a pull of each.
-LONG = ("beta", "negative binomial")
+#: Drawn by programs that take long to compile; `tests/random` has the laws and the bits of their draws.
+LONG = ("beta", "poisson", "negative binomial")
+short_ones = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in FAMILIES]
+)
 
 
 def sample(problem, draws=DRAWS, seed=0):
@@ -45,7 +47,7 @@ def sample(problem, draws=DRAWS, seed=0):
     return np.asarray(jax.jit(lambda keys: wide.rewards(keys, 3))(keys), np.float64)
 
 
-@every_family
+@short_ones
 def test_mean_and_variance_are_those_of_the_draws(name):
     problem = FAMILIES[name]
     draws = DRAWS
@@ -117,7 +119,9 @@ def test_rare_events_come_as_often_as_they_should(p):
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in FAMILIES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in (*LONG, "gaussian mixture"))) for n in FAMILIES]
+)
 def test_a_reward_is_an_entry_of_the_table(name):
     """The same bits one by one, in vectors of several lengths, in a row of the table and in a batch of runs."""
     problem = FAMILIES[name]
@@ -141,7 +145,7 @@ def test_a_reward_is_an_entry_of_the_table(name):
     np.testing.assert_array_equal(jax.jit(wide.rewards)(keys, pulls), expected)
 
 
-@every_family
+@short_ones
 def test_rewards_of_different_pulls_arms_and_runs_are_unrelated(name):
     """Correlations of 20 000 pairs, each at 1e-8."""
     problem = FAMILIES[name]
@@ -154,7 +158,7 @@ def test_rewards_of_different_pulls_arms_and_runs_are_unrelated(name):
 
 
 @pytest.mark.bits
-@every_family
+@short_ones
 def test_padding_adds_masked_arms_and_keeps_the_others(name):
     problem = FAMILIES[name]
     padded = problem.padded(8)

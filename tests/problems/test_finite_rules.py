@@ -34,6 +34,7 @@ def check_promise(name, tables, seeds):
     assert upper_bound(failed, runs) < DELTA
 
 
+@pytest.mark.slow
 def test_a_rule_keeps_delta_on_near_ties_and_ends_where_candidates_are_equal():
     """The best two columns differ by a cell or less, or are equal; a rule that waits for a difference would not end."""
     tables = list(near_ties(np.random.default_rng(1), 4))[1:]

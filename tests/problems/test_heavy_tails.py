@@ -20,6 +20,8 @@ FAMILIES = {
     "log-normal": (jb.log_normal([0.0, -1.0], [1.0, 0.3]), [stats.lognorm(1.0), stats.lognorm(0.3, scale=np.exp(-1))]),
     "weibull": (jb.weibull([1.0, 2.0], [0.5, 1.5]), [stats.weibull_min(0.5), stats.weibull_min(1.5, scale=2)]),
 }
+#: Whose moments are found as another's are.
+SAME = ("student-t, many", "log-normal")
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
 
@@ -42,7 +44,7 @@ def test_symmetric_pareto_draws():
     assert stats.binomtest(int((sample > 0).sum()), sample.size).pvalue > LEVEL
 
 
-@every_family
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SAME)) for n in FAMILIES])
 def test_moments_are_those_of_scipy(name):
     problem, laws = FAMILIES[name]
     for p in (1.1, 1.5, 2.0):
@@ -108,6 +110,7 @@ def test_variances_of_weibull_rewards_of_any_shape():
     np.testing.assert_allclose(jb.weibull([2.0] * 7, shapes).variance, exact, rtol=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: jb.pareto([1.0, 1.0], 1.2), lambda: jb.student_t([0.0, 0.0], 1.2)])
 def test_tails_carry_what_they_should(make):
     """Truncated first moments at index 1.2: a uniform that stops at 2^-24 would lose the last of these altogether."""

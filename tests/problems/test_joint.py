@@ -27,7 +27,7 @@ def drawn(problem, count, keys=KEYS):
     return np.asarray(sums(problem, keys, jnp.asarray(count, jnp.int32))).astype(np.int64)
 
 
-@pytest.mark.parametrize("pulled", [[1, 1, 1], [1, 0, 1]])
+@pytest.mark.parametrize("pulled", [[1, 1, 1], pytest.param([1, 0, 1], marks=pytest.mark.slow)])
 def test_one_click_is_multinomial(pulled):
     """The law of the whole vector for a few pulls; arms that are not pulled never pay, and leave the others theirs."""
     weights, pulls = np.asarray([0.2, 0.5, 0.1]), 3
@@ -41,6 +41,7 @@ def test_one_click_is_multinomial(pulled):
     assert stats.chisquare(number[law > 0], len(KEYS) * law[law > 0]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_one_click_pays_one_arm_of_a_thousand_at_most():
     weights = np.random.default_rng(0).dirichlet(np.ones(1000)) * 0.8
     found = drawn(jb.one_click(weights), np.ones(1000), KEYS[:50])
@@ -101,6 +102,7 @@ def test_v_bounds_the_variance_of_every_set():
     assert jb.bernoulli([0.3, 0.3]).correlation == 1
 
 
+@pytest.mark.slow
 def test_a_padded_problem_draws_the_same():
     """What lets numbers of arms be swept by a mask."""
     for problem in (jb.one_click([0.2, 0.1, 0.3]), jb.blocks([0.6, 0.5, 0.3, 0.2, 0.2, 0.1, 0.3], 3)):
@@ -154,7 +156,13 @@ def test_block_of_one_means_nothing():
     np.testing.assert_array_equal(jb.blocks([0.1, 0.9], 1).probability, np.float32([0.1, 0.9]))
 
 
-@pytest.mark.parametrize("problem", [jb.one_click([0.3, 0.25, 0.1, 0.2]), jb.blocks([0.3, 0.25, 0.1, 0.1], 2)])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        jb.one_click([0.3, 0.25, 0.1, 0.2]),
+        pytest.param(jb.blocks([0.3, 0.25, 0.1, 0.1], 2), marks=pytest.mark.slow),
+    ],
+)
 def test_different_numbers_of_pulls_are_joint_as_often_as_the_fewest(problem):
     """Each arm's sum is binomial of its own count; sums depend on each other by the joint pulls alone."""
     count = np.asarray([90, 30, 8, 0])
@@ -174,6 +182,7 @@ def test_different_numbers_of_pulls_are_joint_as_often_as_the_fewest(problem):
     np.testing.assert_array_equal(drawn(problem, [8, 8, 8, 0], KEYS[:99])[2], found[2, :99])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [jb.one_click([0.3, 0.2, 0.1]), jb.blocks([0.3, 0.2, 0.1], 2)])
 def test_a_rule_of_different_numbers_of_pulls_keeps_its_promise(problem):
     """More than 35 wrong answers of 100 have a probability below 1e-10 at delta = 0.1."""

@@ -67,6 +67,7 @@ def test_what_lies_beyond_the_head():
         assert jb.MABPPR(epsilon=0.2, delta=0.1).resolved(problem).unseen(problem) < UNSEEN
 
 
+@pytest.mark.slow
 def test_a_result_says_what_it_did_not_see():
     data = jb.simulate(jb.MABPPR(epsilon=0.5, delta=0.1), jb.ppr_unbounded("geometric", first_pulls=3000), seeds=20)
     assert 0 < data.attrs["unseen"] < UNSEEN

@@ -82,7 +82,7 @@ def test_sums_have_the_law_of_the_sum(name, count):
             assert stats.chisquare(seen[there], expected[there]).pvalue > LEVEL
 
 
-@both
+@pytest.mark.parametrize("name", [pytest.param("poisson", marks=pytest.mark.slow), "exponential"])
 def test_sums_agree_with_the_rewards_added_up(name):
     """In mean and variance, within the noise of both; the default loop adds up the entries of the table."""
     problem, runs, count = BOTH[name], 20_000, 5
@@ -95,7 +95,7 @@ def test_sums_agree_with_the_rewards_added_up(name):
         assert stats.ks_2samp(one_by_one[arm], sums(problem, count, runs, 4)[arm]).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("name", ["poisson", "exponential"])
+@one_each_time
 def test_sums_of_many_rewards_pass_the_range_of_int32(name):
     """10^8 rewards of mean 100: a sum of 10^10, with its law; and none for a count of 0."""
     problem, count, runs = getattr(jb, name)([100.0, 99.0]), 10**8, 50_000
@@ -156,23 +156,26 @@ def test_robust_rules_ask_for_no_range(name, estimator):
     assert rule.resolved(BOTH[name]).estimator == estimator
 
 
-@one_each_time
-def test_rules_of_bounded_rewards_ask_for_a_range_and_robust_ones_do_not(name):
+@both
+def test_rules_of_bounded_rewards_ask_for_a_range(name):
     problem = BOTH[name]
     with pytest.raises(
         jb.UsageError, match=r"UGapEc needs rewards in an interval, .* has heavier tails: give b"
     ) as error:
         jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), problem, seeds=2)
     assert "\n" not in str(error.value)
-    assert jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1, b=5.0), problem, seeds=2).sizes["seed"] == 2
-    ds = jb.simulate(jb.SuccessiveRejects(budget=3000, estimator="tea"), problem, seeds=20)
-    assert ds.correct.mean() > 0.5
 
 
-@pytest.mark.slow  # with `estimator="tea"` above
+@pytest.mark.slow
 @both
-@pytest.mark.parametrize("estimator", ["ea", "mom"])
-def test_rules_of_other_robust_means_find_the_best_arm(name, estimator):
+def test_with_a_range_rules_of_bounded_rewards_run(name):
+    assert jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1, b=5.0), BOTH[name], seeds=2).sizes["seed"] == 2
+
+
+@pytest.mark.slow
+@both
+@pytest.mark.parametrize("estimator", ["ea", "tea", "mom"])
+def test_rules_of_robust_means_find_the_best_arm(name, estimator):
     ds = jb.simulate(jb.SuccessiveRejects(budget=3000, estimator=estimator), BOTH[name], seeds=20)
     assert ds.correct.mean() > 0.5
 
@@ -190,7 +193,8 @@ def test_the_family_is_the_one_that_the_problem_names(name):
         jb.simulate(jb.TrackAndStop(delta=0.1, stopping="lucb-gap"), problem, seeds=2)
 
 
-@pytest.mark.parametrize("name", [pytest.param("poisson", marks=pytest.mark.slow), "exponential"])
+@pytest.mark.slow
+@both
 def test_track_and_stop_errs_less_than_delta(name):
     """With delta = 0.3: of 400 runs 120 may err, and more than 180 do with probability 1e-10 at most.
 
@@ -219,15 +223,23 @@ def test_lower_bounds_are_those_of_the_law(name):
     expected = 0.8 * np.log(9) / best  # kl(0.1, 0.9)
     found = question_of(m=1).lower_bound(problem, 0.1)
     assert float(found.formula(*found.arguments)) == pytest.approx(expected, rel=1e-5)
-    ds = jb.simulate(jb.UniformGLR(delta=jb.axis([0.1, 0.2])), problem, seeds=20)
-    shown = jb.with_theory(ds, "lower_bound")["lower_bound"]
-    assert float(shown.sel(delta=0.1)) == pytest.approx(expected, rel=1e-5)
     several = question_of(m=2).lower_bound(BOTH[name], 0.1)
     whole = float(theory.pulls_lower_bound(np.asarray(MEANS), 0.1, 2, family=name))
     assert float(several.formula(*several.arguments)) == pytest.approx(whole, rel=1e-5)
 
 
-@one_each_time
+@pytest.mark.slow
+@both
+def test_lower_bounds_of_the_law_are_beside_runs(name):
+    problem = getattr(jb, name)([3.0, 2.0])
+    expected = float(theory.pulls_lower_bound(np.asarray([3.0, 2.0]), 0.1, family=name))
+    ds = jb.simulate(jb.UniformGLR(delta=jb.axis([0.1, 0.2])), problem, seeds=20)
+    shown = jb.with_theory(ds, "lower_bound")["lower_bound"]
+    assert float(shown.sel(delta=0.1)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.slow
+@both
 def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
     few = ("ugape-c", "uniform-glr")
     monkeypatch.setattr(candidates, "REGISTRY", {word: candidates.REGISTRY[word] for word in few})
@@ -241,7 +253,8 @@ def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
     assert any("ugape-c (" in reason for reason in found.left_out)
 
 
-@one_each_time
+@pytest.mark.slow
+@both
 def test_command_line_specifications_and_axes(name, capsys):
     parsed = parse_problem(f"{name}:3,2,1")
     np.testing.assert_array_equal(parsed.mean, MEANS)
@@ -257,6 +270,7 @@ def test_command_line_specifications_and_axes(name, capsys):
     assert several.mean.tolist() == [5.0, 9.0, 1.0, 4.0]
 
 
+@pytest.mark.slow
 def test_exponential_arms_have_no_unit():
     """Runs are the same to the bit in units that are powers of two, from one end of the range to the other."""
     pulls = [
@@ -267,6 +281,7 @@ def test_exponential_arms_have_no_unit():
     np.testing.assert_array_equal(pulls[2], pulls[1])
 
 
+@pytest.mark.slow
 @both
 def test_costs_of_a_pull_may_be_its_reward(name):
     problem = jb.with_costs(getattr(jb, name)([0.9, 0.2]), "reward")

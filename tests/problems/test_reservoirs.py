@@ -70,15 +70,14 @@ def test_unit_costs_make_the_means_beta_distributed():
 
 
 @pytest.mark.bits
-def test_a_run_has_the_same_arms_however_many_are_drawn_and_alone():
-    few, many = jb.reservoir(beta=0.5, arms=7), jb.reservoir(beta=0.5, arms=50)
-    for prices in ("uniform", "log-normal"):
-        few, many = (jb.reservoir(beta=0.5, prices=prices, arms=arms) for arms in (7, 50))
-        together = arms_of(many)
-        for run in (0, 5):
-            alone = jax.jit(lambda p, k: p.draw(k))(few, KEYS[run])
-            for one, all_runs in zip(alone, together, strict=True):
-                np.testing.assert_array_equal(one, np.asarray(all_runs)[:7, run])
+@pytest.mark.parametrize("prices", ["uniform", pytest.param("log-normal", marks=pytest.mark.slow)])
+def test_a_run_has_the_same_arms_however_many_are_drawn_and_alone(prices):
+    few, many = (jb.reservoir(beta=0.5, prices=prices, arms=arms) for arms in (7, 50))
+    together = arms_of(many)
+    for run in (0, 5):
+        alone = jax.jit(lambda p, k: p.draw(k))(few, KEYS[run])
+        for one, all_runs in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one, np.asarray(all_runs)[:7, run])
     assert not np.array_equal(*(np.asarray(few.draw(key).reward) for key in KEYS[:2]))
 
 
@@ -107,6 +106,7 @@ def test_bernoulli_rewards_and_costs(coupling):
     assert float(problem.supremum) == 1.0
 
 
+@pytest.mark.slow
 def test_beta_distributed_rewards_and_costs():
     problem = jb.reservoir(beta=1.0, law="beta", concentration=3.0, arms=12).realised(KEYS[0])
     assert isinstance(problem, Beta)

@@ -84,7 +84,7 @@ def test_arms_are_paired_or_independent(paired):
         uniform((found[0, 0] * 6 + found[1, 0]).astype(int), 36)
 
 
-@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("paired", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_reward_is_an_entry_of_the_reward_table(paired):
     problem, key = jb.matrix(GAPS, paired=paired), KEYS[8]
     pulls = jnp.arange(8, dtype=jnp.int32)
@@ -136,10 +136,8 @@ def near_ties(random, count):
         yield table
 
 
-@pytest.mark.parametrize(("name", "matrices"), [
-    ("uniform", 6),
-    *(pytest.param(name, 30, marks=pytest.mark.slow) for name in RULES),
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "matrices"), [("uniform", 6), *((name, 30) for name in RULES)])
 def test_a_full_read_never_errs_and_ends(name, matrices):
     for table in near_ties(np.random.default_rng(1), matrices):
         problem = jb.matrix(table, paired=bool(table[0, 0] < 0.5))
@@ -154,20 +152,16 @@ def test_a_full_read_never_errs_and_ends(name, matrices):
         assert ds.correct.all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rule",
     [
         jb.UGapEc(epsilon=0.0, delta=0.05),
-        *(
-            pytest.param(rule, marks=pytest.mark.slow)
-            for rule in (
-                jb.UGapEb(budget=2000, a=100.0),
-                jb.LilUCB(delta=0.05),
-                jb.EBTCI(delta=0.05),
-                jb.TTTS(delta=0.05),
-                jb.BetaTopTwo(budget=2000, prior_a=50.0),
-            )
-        ),
+        jb.UGapEb(budget=2000, a=100.0),
+        jb.LilUCB(delta=0.05),
+        jb.EBTCI(delta=0.05),
+        jb.TTTS(delta=0.05),
+        jb.BetaTopTwo(budget=2000, prior_a=50.0),
     ],
     ids=lambda rule: type(rule).__name__,
 )
@@ -180,6 +174,7 @@ def test_a_full_read_never_errs_whatever_the_rule_answers_by(rule):
         assert ds.correct.values[full].all()
 
 
+@pytest.mark.slow
 def test_runs_that_pull_known_arms_on_and_on_are_truncated():
     table = np.asarray([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
     ds = jb.simulate(jb.APT(budget=10**9, threshold=0.75), jb.matrix(table), seeds=3)
@@ -202,7 +197,8 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "elimination")) for n in ALONE])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALONE)
 def test_a_run_alone_has_the_bits_of_the_engine(name):
     scores, seeds = synthetic_scores(items=30, candidates=5, seed=2), 12
     scores[4, 1] = 0 if name == "paired-race" else np.nan
@@ -219,6 +215,7 @@ def test_a_run_alone_has_the_bits_of_the_engine(name):
         np.testing.assert_array_equal(few_and_padded[variable], ds[variable])
 
 
+@pytest.mark.slow
 def test_curves_stores_and_repeats(tmp_path):
     problem, rule = jb.matrix(GAPS), jb.LUCB(epsilon=0.0, delta=0.1)
     options = {"checkpoints": [4, 8, 50], "store": tmp_path / "runs.zarr"}

@@ -118,16 +118,20 @@ def test_moments_of_counts_of_any_size():
         assert problem.moments(2, central=True)[0] == pytest.approx(variance, rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["mixtures", pytest.param("counts", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mixtures", "counts"])
 def test_robust_rules_take_counts_and_mixtures(name):
     problem = {"mixtures": DELAYS, "counts": ORDERS}[name]
     found = jb.simulate(jb.SuccessiveRejects(budget=2000, estimator="mom"), problem, seeds=20)
     assert found.correct.all()
 
 
-def test_rules_take_them():
-    """Ratings have a range; counts and mixtures have none."""
+@pytest.mark.slow
+def test_a_rule_of_bounded_rewards_takes_ratings():
     assert jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), RATINGS, seeds=20).correct.mean() > 0.8
+
+
+def test_counts_and_mixtures_have_no_range():
     for problem in (DELAYS, ORDERS):
         with pytest.raises(jb.UsageError, match="heavier tails: give b"):
             jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), problem, seeds=2)
