@@ -12,7 +12,14 @@ RUNS = 33
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])
-@pytest.mark.parametrize(("arms", "bandits", "missing"), [(3, 1, 1), (24, 2, 0), (50, 1, 7), (66, 3, 0), (300, 1, 40)])
+@pytest.mark.parametrize(
+    ("arms", "bandits", "missing"),
+    [
+        (3, 1, 1),
+        *(pytest.param(*n, marks=pytest.mark.slow) for n in ((24, 2, 0), (50, 1, 7), (66, 3, 0))),
+        (300, 1, 40),
+    ],
+)
 def test_orders_are_the_same_on_every_platform(arms, bandits, missing, platform):
     """Few arms are compared in pairs, and more are sorted; a GPU sorts sooner (`compared_arms`)."""
     keys, count = jax.random.split(jax.random.key(7), RUNS), None

@@ -214,7 +214,11 @@ def test_draws_under_one_key_per_element_pass_a_chi_square_test() -> None:
 under_vmap = jax.vmap(binomial, (0, None, None))
 one_by_one = jax.jit(lambda keys, n, p: jax.lax.map(lambda key: binomial(key, n, p), keys))
 inside = jax.jit(jax.vmap(lambda key, n, p: binomial(key, n, p) + 1, (0, None, 0)))
-LAWS = [(20, 0.3), (100, 0.4), (10_000, 0.9), (10**6, 0.3), (10**9, 0.4)]
+LAWS = [
+    (20, 0.3),
+    *(pytest.param(*law, marks=pytest.mark.slow) for law in ((100, 0.4), (10_000, 0.9), (10**6, 0.3))),
+    (10**9, 0.4),
+]
 
 
 @pytest.mark.parametrize(("n", "p"), LAWS)
@@ -232,6 +236,7 @@ def test_draws_do_not_depend_on_the_batch(n: int, p: float) -> None:
     np.testing.assert_array_equal(np.asarray(inside(keys, n, jnp.full(7000, p))) - 1, whole)
 
 
+@pytest.mark.slow
 def test_neighbours_in_a_batch_do_not_matter() -> None:
     keys = jax.random.split(jax.random.key(2), len(CASES))
     n, p = jnp.asarray([n for n, _ in CASES]), jnp.asarray([p for _, p in CASES])
@@ -239,6 +244,7 @@ def test_neighbours_in_a_batch_do_not_matter() -> None:
     assert binomial(keys, n, p).tolist() == alone
 
 
+@pytest.mark.slow
 def test_blocks_of_a_large_batch_change_nothing() -> None:
     # Rows of 0 to 500 trials: blocks that draw nothing, search, expand or do both, and a last one that overlaps.
     keys = jax.random.split(jax.random.key(6), 300)
@@ -247,6 +253,7 @@ def test_blocks_of_a_large_batch_change_nothing() -> None:
     np.testing.assert_array_equal(binomial(keys, n, 0.3), one_by_one(keys, n))
 
 
+@pytest.mark.slow
 def test_elements_that_share_a_key_get_streams_of_their_own() -> None:
     key, keys = jax.random.key(3), jax.random.split(jax.random.key(3), 4)
     n = jnp.full((4, 500), 10**6)
@@ -262,6 +269,7 @@ def test_elements_that_share_a_key_get_streams_of_their_own() -> None:
     assert np.abs(np.corrcoef(rows)[np.triu_indices(4, 1)]).max() < 0.27
 
 
+@pytest.mark.slow
 def test_draws_under_one_key_rise_with_p_and_with_n() -> None:
     keys = jax.random.split(jax.random.key(4), 200)
     # From the search through the expansion to the search for the other outcome, and from the search to the expansion.

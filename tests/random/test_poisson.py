@@ -54,7 +54,9 @@ def words_at(levels, upper):
     return jnp.asarray(place, jnp.uint32), jnp.asarray(rest.astype(np.uint32) | np.uint32(upper << 31))
 
 
-@pytest.mark.parametrize("mean", [1e-9, 1e-7, 1e-3, 0.5, 2.0, 6.3, 9.99])
+@pytest.mark.parametrize(
+    "mean", [1e-9, 1e-7, 1e-3, 0.5, *(pytest.param(m, marks=pytest.mark.slow) for m in (2.0, 6.3)), 9.99]
+)
 @pytest.mark.parametrize("upper", [0, 1])
 def test_both_tails_are_exact(mean, upper):
     """A level just below a probability gives one draw, just above it the next, down to 2^-42; levels end at 2^-64."""

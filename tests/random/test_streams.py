@@ -38,6 +38,7 @@ def test_rewards_are_apart_from_keys_that_are_made_of_the_run_key():
     assert np.array_equal(words(block(KEY, 0, pulls)), own_keys(KEY))
 
 
+@pytest.mark.slow
 def test_a_draw_of_the_users_own_is_unrelated_to_a_beta_reward():
     """Chi-square of an 8 by 8 table, p > 1e-8. The words of a Beta reward are a key, and were the user's."""
     arms = jb.beta([2.0, 1.0], 3.0)

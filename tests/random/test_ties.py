@@ -28,7 +28,7 @@ def words(seed, runs):
     return tie_breaking.tie_words(jax.random.split(jax.random.key(seed), runs))
 
 
-@pytest.mark.parametrize("count", [2, 5, 64, 65, 256, 257, 1000, 2**20 + 3])
+@pytest.mark.parametrize("count", [2, 5, 64, 65, 256, 257, 1000, pytest.param(2**20 + 3, marks=pytest.mark.slow)])
 def test_a_tie_order_names_every_arm_once(count):
     runs = 50 if count < 2000 else 3
     own = words(3, runs)
