@@ -57,6 +57,7 @@ def test_the_packages_parameters_have_their_meaning():
     assert label(ds.drop_attrs(), "epsilon") == "epsilon"  # nothing is known
 
 
+@pytest.mark.slow
 def test_one_own_rule_beside_the_packages_has_no_meaning():
     shared = jb.axis([0.3, 0.4])
     ds = jb.sweep([jb.UGapEc(epsilon=shared, delta=0.1), Greedy(epsilon=shared, n=4)], ARMS, seeds=4)
@@ -104,6 +105,7 @@ def test_bars_that_could_not_be_seen_are_dots_on_a_logarithmic_axis(make):
     assert (axes.get_yscale(), len(axes.patches)) == ("linear", 4)
 
 
+@pytest.mark.slow
 def test_names_of_columns_have_one_baseline():
     """Without a letter that rises above the others, `man` sat higher than `lid`."""
     problems = {"lid": ARMS, "man": jb.bernoulli([0.9, 0.4, 0.4])}

@@ -286,6 +286,7 @@ def test_exact_coverage_of_a_difference_of_paired_proportions(n, p, q):
     assert 0.93 < covered < 0.97
 
 
+@pytest.mark.slow
 def test_coverage_of_real_runs():
     # 400 groups of 50 seeds against the mean of all 20,000 runs: 1e-6 on either side is 20 to 41 misses away from 20.
     problem, parameters = jb.bernoulli([0.9, 0.5]), {"epsilon": 0.1, "delta": 0.2}
@@ -318,6 +319,7 @@ def test_skewed_differences_need_more_pairs():
         assert abs(covered - expected) < errors, (seeds, covered)
 
 
+@pytest.mark.slow
 def test_coverage_of_failures_of_real_runs():
     # As above: failures of 100 seeds each, which differ by 0.05 and are paired.
     problem = jb.bernoulli([0.6, 0.5, 0.4])

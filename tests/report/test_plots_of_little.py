@@ -51,6 +51,7 @@ def test_a_place_of_one_value_is_drawn_too(grids):
     assert len(jb.plot.phase(ds, x="delta", y="epsilon").axes[0].texts) == 2
 
 
+@pytest.mark.slow
 def test_the_distribution_of_one_run_is_a_jump():
     """Its line had one point, and the picture was empty."""
     ds = jb.simulate(jb.SuccessiveRejects(budget=20), jb.bernoulli([0.9, 0.4]), seeds=1)

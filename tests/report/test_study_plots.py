@@ -87,6 +87,7 @@ def test_which_axes_belong_to_what(ds):
     assert int((~found).sum()) == len(PROBLEMS) * (len(SURE) * len(DELTAS) + len(BUDGETS))
 
 
+@pytest.mark.slow
 def test_a_sweep_says_which_cells_it_repeats():
     rules = [jb.LUCB(epsilon=0.2, delta=jb.axis([0.2, 0.1])), jb.SuccessiveRejects(budget=jb.axis([20, 40, 60]))]
     problems = {"two": jb.bernoulli([0.9, 0.4]), "stair": jb.linear(n=jb.axis([2, 3]))}
@@ -298,6 +299,7 @@ def jb_low(errors):
     return np.where(errors == 0, 0.0, beta.ppf(0.025, np.maximum(errors, 1), SEEDS - errors + 1))
 
 
+@pytest.mark.slow
 def test_zipped_parameters_have_their_delta():
     together = jb.zip_axes("accuracy", epsilon=[0.4, 0.3], delta=[0.3, 0.2])
     swept = jb.sweep([jb.LUCB(**together), jb.UGapEc(**together)], jb.bernoulli([0.9, 0.2]), seeds=5)
@@ -378,6 +380,7 @@ def test_what_cannot_be_drawn_of_a_study(ds, draw, message):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rules = [jb.LUCB(epsilon=0.2, delta=jb.axis([0.2, 0.1])), jb.TTUCB(delta=jb.axis([0.2, 0.1]))]

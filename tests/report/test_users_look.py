@@ -92,7 +92,7 @@ def test_markers_of_the_user_s_cycle(grid):
     assert [line.get_marker() for line in lines] == ["x", "h"]
 
 
-@pytest.mark.parametrize("kind", SINGLE)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k != "curve")) for k in SINGLE])
 def test_a_column_of_a_paper(kind, grid):
     before = dict(mpl.rcParams)
     picture = draw(kind, grid, style="paper")
