@@ -43,6 +43,7 @@ def test_thirty_million_pulls_of_one_arm(reward, most_error):
     np.testing.assert_allclose(state.inverse_root[1], pulls**-0.5, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.bits  # runs for long
 def test_the_mean_still_moves_after_thirty_million_pulls():
     """After 3e7 rewards of 0, as many of 1 bring the mean to 1/2; a plain float32 sum would stop at 2^24."""

@@ -129,6 +129,7 @@ def test_kl_lucb_tells_small_means_apart():
     assert float(decided.distance[0]) == pytest.approx(float(above - below), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_race_of_small_means_does_not_end_by_rounding():
     """Means of 2 and 1.5 in 10^8 take some 10^11 pulls to be told apart, which no run has: it ended in every run."""
     race = jb.KLRace(epsilon=0, delta=0.01)

@@ -169,13 +169,17 @@ def test_the_mean_is_in_all_intervals_with_the_promised_probability(name, cells)
 
 
 @pytest.mark.bits  # runs for long
-@pytest.mark.parametrize("cells", [0, CELLS], ids=["empirical-bernstein", "betting"])
+@pytest.mark.parametrize(
+    "cells", [0, pytest.param(CELLS, marks=pytest.mark.slow)], ids=["empirical-bernstein", "betting"]
+)
 def test_the_mean_of_clicks_is_in_all_intervals_with_the_promised_probability(cells):
     assert upper_bound(failures(LAWS["clicks"], cells, 5000, 300), 5000) < 0.1
 
 
 @pytest.mark.bits  # runs for long
-@pytest.mark.parametrize("cells", [0, CELLS], ids=["empirical-bernstein", "betting"])
+@pytest.mark.parametrize(
+    "cells", [0, pytest.param(CELLS, marks=pytest.mark.slow)], ids=["empirical-bernstein", "betting"]
+)
 def test_a_hundredth_of_the_level_does_fail(cells):
     """The check can fail."""
     rewards = LAWS["coin"].draw(np.random.default_rng(7), (2000, 300))

@@ -96,7 +96,7 @@ def test_the_optimum_is_certified_in_double_precision(name, arms, epsilon, close
         pytest.param("bernoulli", None, 2e-5, marks=pytest.mark.slow),
         ("bernoulli", 0.05, 1e-4),
         pytest.param("gaussian", None, 2e-6, marks=pytest.mark.slow),
-        ("poisson", 0.05, 1e-5),
+        pytest.param("poisson", 0.05, 1e-5, marks=pytest.mark.slow),
         pytest.param("exponential", None, 1e-5, marks=pytest.mark.slow),
     ],
 )
@@ -151,7 +151,7 @@ def test_padded_arms_and_a_best_arm_that_is_given():
         ((0.0, 0.0, 0.0), 0.1, -2 / np.log(0.9), (0, 0.5, 0.5)),  # the best arm cannot go down
         ((1.0, 1.0, 0.3), 0.1, -1 / np.log(0.9), (1, 0, 0)),  # another cannot go up
         pytest.param((1 - 2.0**-24, 1 - 2.0**-23, 0.3), 0.1, 9.49130, (1, 0, 0), marks=pytest.mark.slow),  # nor much
-        ((1e-30, 1e-31), 0.1, -1 / np.log(0.9), (0, 1)),
+        pytest.param((1e-30, 1e-31), 0.1, -1 / np.log(0.9), (0, 1), marks=pytest.mark.slow),
     ],
 )
 def test_edges(means, epsilon, time, weights):
@@ -175,6 +175,7 @@ def test_gaps_that_differ_by_a_factor_of_a_million():
     assert float(single.weights[2]) == pytest.approx(0.25e-12, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @pytest.mark.parametrize(
     ("name", "options"),
