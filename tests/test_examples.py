@@ -16,9 +16,10 @@ from tests.few_rules import FEW
 FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
 #: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
 ON_A_PAGE = {"register_problem"}
-#: The algorithms whose examples run each time, one of some families; those of all run with the slow tests.
-OFTEN = {"SuccessiveElimination", "TrackAndStop", "UGapEc"}
-SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN
+#: The one algorithm whose example runs each time; those of the others, and what takes long beside them, are slow tests.
+OFTEN = {"UGapEc"}
+LONG = {"Comparison", "Question", "adversary", "difference", "expected", "matrix", "plan", "profile", "softened"}
+SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN | LONG
 #: What is no public name and has an example, by its module.
 INSIDE = {
     "count_pending": "engine.pulls_in_flight",
