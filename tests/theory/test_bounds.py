@@ -148,7 +148,7 @@ def ugape_c(rng: np.random.Generator, epsilon: float, delta: float, m: int, limi
     return int(pulls.sum()), chosen
 
 
-@pytest.mark.parametrize(("m", "epsilon"), [(1, 0.2), (2, 0.1)])
+@pytest.mark.parametrize(("m", "epsilon"), [(1, 0.2), pytest.param(2, 0.1, marks=pytest.mark.slow)])
 def test_runs_keep_to_theorem_2(m, epsilon):
     # All 8 runs stay within the bound except with probability far below 8 delta = 8e-9.
     bound = float(theory.ugape_c_pulls_bound(MEANS, epsilon, 1e-9, m))

@@ -56,6 +56,7 @@ def test_pulls_of_median_elimination(arms, epsilon, delta):
     assert theory.median_elimination_pulls(arms, 7 * epsilon, delta, 7.0) == pulls_by_hand(arms, epsilon, delta)
 
 
+@pytest.mark.slow
 def test_runs_of_median_elimination_make_these_pulls():
     ds = jb.simulate(jb.MedianElimination(epsilon=0.4, delta=0.1), jb.bernoulli(np.linspace(0.9, 0.1, 5)), seeds=3)
     assert set(ds.pulls.values.tolist()) == {theory.median_elimination_pulls(5, 0.4, 0.1)}

@@ -136,13 +136,15 @@ CASES = {
         "means": MEANS, "variances": VARIANCES, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1
     },
 }  # fmt: skip
-#: Of the variants of a formula that takes long to compile, one is always tested.
+#: Of the variants of a formula that takes long to compile, one is always tested; the lower bound is a multiple of it.
 LONG = {
     "all_good_pulls_lower_bound, a share",
     "characteristic_time",
     "characteristic_time, m = 1",
+    "characteristic_time, sd",
     "characteristic_time, sd, m = 2",
     "kl_lucb_pulls_bound",
+    "pulls_lower_bound",
 }
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
 #: One of each way to write a formula; what XLA makes of the others is seen by the slow tests.

@@ -150,6 +150,7 @@ def test_derivatives_by_gaps_are_those_of_differences(bound, x64, central_differ
     assert np.all(np.asarray(gradient) != 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("race", "bound"),
     [(jb.HoeffdingRace, theory.hoeffding_race_pulls_bound), (jb.BernsteinRace, theory.bernstein_race_pulls_bound)],

@@ -44,8 +44,21 @@ FORMULAS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", FORMULAS)
+#: Formulas that take long to compile.
+LONG = (
+    ("kl_lucb_pulls_bound", np.float32),
+    *(("pulls_lower_bound of two", dtype) for dtype in (np.float32, np.float64)),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        pytest.param(name, dtype, marks=[pytest.mark.slow] * ((name, dtype) in LONG))
+        for name in FORMULAS
+        for dtype in (np.float64, np.float32)
+    ],
+)
 def test_formulas_grow_with_the_logarithm(name, dtype):
     means = np.asarray(MEANS, dtype)
     at = [float(FORMULAS[name](means, delta)) for delta in (1e-40, 1e-80, 1e-160, 1e-320)]

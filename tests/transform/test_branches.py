@@ -126,6 +126,7 @@ class Lazy:
         return jnp.argmax(arms.mean)
 
 
+@pytest.mark.slow
 def test_a_rule_with_a_rare_branch_has_its_bits_alone_in_batches_and_padded():
     problem = jb.bernoulli([0.7, 0.5, 0.4])
     metrics = {"pulls_of": lambda problem, state, answer: state.pulls}

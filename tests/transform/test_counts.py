@@ -122,6 +122,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(sorted(set(STEPS) - {"whole", "whole type"})), min_size=1, max_size=6))

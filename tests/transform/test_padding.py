@@ -194,15 +194,20 @@ FOLLOWED = {
 
 
 #: Of many operations, each of them compiled for each number of arms; those where the number itself is seen are others.
+#: The first three take longest.
 LONG = (
-    "draws of Beta laws", "draws", "largest of matrices", "entries from the end", "reversed", "pairs of arms", "median",
+    "draws of Beta laws", "entries from the end", "largest of matrices", "draws", "reversed", "pairs of arms", "median",
     "places", "writing", "largest of NaN", "sort", "masks",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG and c == 2)) for n in FOLLOWED for c in (2, 5)],
+    [
+        pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG[:3] or (n in LONG and c == 2)))
+        for n in FOLLOWED
+        for c in (2, 5)
+    ],
 )
 def test_arms_that_exist_have_their_bits(name, count):
     assert_exact(FOLLOWED[name], count)
@@ -320,6 +325,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @settings(max_examples=16, deadline=None, derandomize=True)
 @given(
@@ -355,7 +361,9 @@ OF_A_VERSION = {
 }
 
 
-@pytest.mark.parametrize("name", OF_A_VERSION)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "places among the sorted")) for n in OF_A_VERSION]
+)
 def test_what_differs_between_versions_is_followed_or_refused(name):
     for count in (2, 5):
         with contextlib.suppress(UnpaddableError):
@@ -385,7 +393,7 @@ def of_bandits(function, count, width):
     return results_of(one, operands(count, width), None, known)[0]
 
 
-@pytest.mark.parametrize("name", BANDITS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "all in a row")) for n in BANDITS])
 def test_arms_of_each_bandit_have_their_bits(name):
     for count in (6, 12):
         for one, other in zip(*(of_bandits(BANDITS[name], count, width) for width in (count, 15)), strict=True):

@@ -123,6 +123,7 @@ def test_whole_numbers_lie_in_their_ranges(name, claimed):
         results_of(WHOLE[name], (n, m), [one, other])
 
 
+@pytest.mark.slow
 def test_functions_lie_in_their_ranges_from_any_number_on(claimed):
     draw = np.random.default_rng(2)
     sizes = np.exp(draw.uniform(-87, 88, 4000)).astype(np.float32)
@@ -173,6 +174,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), *2 * [st.integers(0, 5)]), min_size=1, max_size=7))
