@@ -125,8 +125,8 @@ VALUES = np.array([[1.0, 2, 5, 4], [2, 2.5, 3, 3], [1, 1, 2, 4]])
 @pytest.mark.parametrize(
     "problem",
     [
-        jb.empirical(VALUES),
-        pytest.param(jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]), marks=pytest.mark.slow),
+        pytest.param(jb.empirical(VALUES), marks=pytest.mark.slow),
+        jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]),
     ],
 )
 def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
@@ -149,6 +149,7 @@ def test_the_complexity_is_that_of_the_range():
         jb.with_theory(ds, "h_epsilon")
 
 
+@pytest.mark.slow
 def test_there_is_no_theorem_of_arms_that_share_their_rows():
     ds = jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), jb.empirical(VALUES, joint=True), 2)
     with pytest.raises(jb.UsageError, match="there is no theorem of UGapEc on empirical"):

@@ -25,6 +25,7 @@ def found():
     return jb.plan(COUNTS, delta=0.1, epsilon=0.05, rules=["lucb-pp"], draws=19, budget=500, value=2.0)
 
 
+@pytest.mark.slow
 def test_the_anytime_confidence_is_that_of_the_test_of_the_rules():
     counts = {"n": [500, 400, 300], "clicks": [300, 150, 120]}
     found = jb.plan(counts, rules=[])

@@ -92,13 +92,12 @@ def test_a_pull_alone_has_the_bits_of_a_batch(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "bernoulli",
         "gaussian",
         *(
             pytest.param(n, marks=pytest.mark.slow)
             for n in (
-                "exponential", "one click", "blocks", "poisson", "negative binomial", "categorical", "gaussian mixture",
-                "beta",
+                "bernoulli", "exponential", "one click", "blocks", "poisson", "negative binomial", "categorical",
+                "gaussian mixture", "beta",
             )
         ),
     ],

@@ -77,10 +77,14 @@ def test_bundled_returns():
     assert isinstance(problem, Empirical)
     assert problem.table.shape == (3, 5011)
     np.testing.assert_allclose(np.sqrt(problem.variance), [1.20, 1.59, 2.43], atol=0.01)
-    ds = jb.simulate(jb.Uniform(budget=2000), problem, seeds=3)
-    assert (jb.repeat(ds).pulls == ds.pulls).all()
     with pytest.raises(jb.UsageError, match="did you mean 'market-returns'"):
         empirical_from_data("market-return")
+
+
+@pytest.mark.slow
+def test_runs_on_bundled_returns_repeat():
+    ds = jb.simulate(jb.Uniform(budget=2000), parse_problem("data:market-returns"), seeds=3)
+    assert (jb.repeat(ds).pulls == ds.pulls).all()
 
 
 def test_a_csv_file_with_and_without_labels(tmp_path):

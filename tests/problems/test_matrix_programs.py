@@ -35,13 +35,8 @@ def compare_errors(name, runs, *, paired, budgets):
         assert abs(z) < 4.5, (name, paired, budget, ours.mean(), theirs.mean(), z)
 
 
-OTHERS = [("ucb-e", False), ("halving", True), ("halving", False)]
-
-
-@pytest.mark.parametrize(
-    ("name", "paired"),
-    [("ucb-e", True), *(pytest.param(*x, marks=pytest.mark.slow) for x in OTHERS)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "paired"), [("ucb-e", True), ("halving", False), ("ucb-e", False), ("halving", True)])
 def test_errors_are_those_of_a_program_in_numpy(name, paired):
     compare_errors(name, 3000, paired=paired, budgets=(90,))
 

@@ -95,7 +95,7 @@ def test_sums_agree_with_the_rewards_added_up(name):
         assert stats.ks_2samp(one_by_one[arm], sums(problem, count, runs, 4)[arm]).pvalue > LEVEL
 
 
-@one_each_time
+@both
 def test_sums_of_many_rewards_pass_the_range_of_int32(name):
     """10^8 rewards of mean 100: a sum of 10^10, with its law; and none for a count of 0."""
     problem, count, runs = getattr(jb, name)([100.0, 99.0]), 10**8, 50_000
@@ -107,6 +107,12 @@ def test_sums_of_many_rewards_pass_the_range_of_int32(name):
     assert (np.abs(standard.mean(axis=1)) < Z / np.sqrt(runs) + 0.002).all()  # float32 moves 10^10 by .005 sd at most
     np.testing.assert_allclose(standard.std(axis=1), 1, atol=Z / np.sqrt(2 * runs))
     assert (sums(problem, 0, 10) == 0).all()
+
+
+@pytest.mark.slow
+@both
+def test_runs_draw_sums_beyond_the_range_of_int32(name):
+    problem = getattr(jb, name)([100.0, 99.0])
     ds = jb.simulate(jb.OptMAI(budget=10**9, k=1), problem, seeds=20)  # sums at once
     assert ds.correct.all()
     assert (ds.pulls > 4 * 10**8).all()

@@ -141,6 +141,7 @@ def test_counts_and_mixtures_have_no_range():
     assert parse_problem("negative-binomial:3,2;size=2").variance.tolist() == [7.5, 4.0]
 
 
+@pytest.mark.slow
 def test_numbers_of_arms_share_a_program():
     few, more = ([[0.4, 0.3, 0.3]] * arms + [[0.2, 0.4, 0.4]] for arms in (2, 4))
     problems = {"few": jb.categorical([0, 1, 3], few), "more": jb.categorical([0, 1, 3], more)}

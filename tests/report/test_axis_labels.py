@@ -49,6 +49,7 @@ def test_a_users_own_parameter_has_its_bare_name(own):
     assert [label(jb.summary(own), name) for name in ("epsilon", "n")] == ["epsilon", "n"]
 
 
+@pytest.mark.slow
 def test_the_packages_parameters_have_their_meaning():
     ds = jb.sweep(jb.UGapEc(epsilon=jb.axis([0.3, 0.4]), delta=0.1), jb.one_sparse(n=jb.axis([2, 3])), seeds=4)
     for known in (ds, jb.summary(ds), stack_summaries("rule", {"a": ds, "b": ds})):
