@@ -468,7 +468,12 @@ def test_sweep_counts_every_run_that_was_stopped_early(specification, capsys):
 
 
 @pytest.mark.parametrize(
-    "path", sorted({*SWEEPS.glob("*.toml")} - {*SWEEPS.glob("*_study.toml")}), ids=lambda p: p.stem
+    "path",
+    [
+        pytest.param(p, marks=[pytest.mark.slow] * (p.stem != "ugape_confidence"))
+        for p in sorted({*SWEEPS.glob("*.toml")} - {*SWEEPS.glob("*_study.toml")})
+    ],
+    ids=lambda p: p.stem,
 )
 def test_the_large_sweeps_are_specifications_that_run(path, tmp_path, capsys):
     """As they stand they take minutes; their grids are built, and the first cell of each is run."""

@@ -54,6 +54,7 @@ def test_a_row_for_each_run(store):
     assert frame["seed"].tolist() == list(range(20))
 
 
+@pytest.mark.slow
 def test_a_selection_is_of_the_value_that_is_named(store):
     """A whole number next to it is another one, and truth values are written as in a specification."""
     rules = jb.SequentialHalving(budget=jb.axis([1_000_000, 1_000_001]), reuse=jb.axis([True, False]))

@@ -26,12 +26,8 @@ from jaxbandits.compilers.jax_settings import narrowed, own_settings
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5, "level": 0.5}
 MEANS = [0.8, 0.3, 0.6]
 RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri": {"prices": "unit"}}
-#: One rule of each kind each time, of those that pull in batches, draw from posteriors or pay costs too; all with the
-#: slow tests.
-KINDS = (
-    "beta-top-two", "betting-race", "hdoc", "mab-ppr", "rcb-air", "sequential-halving", "successive-elimination",
-    "track-and-stop", "ugape-c",
-)  # fmt: skip
+#: One rule of each kind each time, of those that pull in batches too; all with the slow tests.
+KINDS = ("sequential-halving", "successive-elimination", "ugape-c")
 KEY = jax.random.key(3)
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 #: What a user may have chosen.
@@ -142,6 +138,9 @@ MORE = {
     ),
 }
 
+#: Those with programs that no other test here needs.
+LONG = ("compare", "adversary", "softened", "tune", "vmap")
+
 
 def bits(found):
     """All bits of arrays and texts, with their types; of a Dataset without the seconds it took."""
@@ -155,8 +154,8 @@ def usual():
     return {name: bits(make()) for name, make in FEW.items()}
 
 
-#: The settings that change most of what is compiled; the others with the slow tests.
-EACH_TIME = ("jax_enable_x64", "jax_debug_nans", "jax_transfer_guard", "jax_disable_jit", "jax_numpy_dtype_promotion")
+#: The settings that users choose most and that cost little; the others with the slow tests.
+EACH_TIME = ("jax_enable_x64", "jax_transfer_guard", "jax_numpy_dtype_promotion")
 
 
 @pytest.mark.parametrize(
@@ -178,9 +177,7 @@ def test_neither_nan_nor_infinities_stop_what_is_compiled_under_their_checks(usu
     assert np.any(np.isnan(found["nan"]))
 
 
-@pytest.mark.parametrize(
-    "what", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("compare", "adversary"))) for n in MORE]
-)
+@pytest.mark.parametrize("what", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in MORE])
 def test_with_64_bits_on_everything_else_has_the_same_bits(what):
     with jax.enable_x64(True):
         found = bits(MORE[what]())
@@ -204,6 +201,7 @@ def test_with_64_bits_on_every_algorithm_has_the_same_bits(name):
     assert found == bits(made())
 
 
+@pytest.mark.slow
 def test_64_bit_arrays_of_a_user_are_cast_where_they_come_in():
     def made(number):
         problem = jb.gaussian(number([0.8, 0.3, 0.6]), number(0.5))

@@ -17,9 +17,8 @@ SHOWN = {
     "own_algorithm": (1, 2),
     "live_experiment": (1, 0),
 }
-#: As a user runs them, one in the fast tests, and one at a small size.
-WHOLE, SMALL = "quickstart", "live_experiment"
-MARKS = {name: () if name == WHOLE else pytest.mark.slow for name in SHOWN}
+#: The one that runs as it stands only.
+WHOLE = "quickstart"
 #: At most so many runs, and what else makes the code small.
 RUNS = 10
 SMALLER = {
@@ -30,9 +29,8 @@ SMALLER = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n != SMALL)) for n in SHOWN if n != WHOLE]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in SHOWN if n != WHOLE])
 def test_the_code_of_a_notebook_runs_at_a_small_size(name):
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
@@ -53,7 +51,7 @@ def test_notebooks_install_from_beside_them_and_never_a_name_of_an_index():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS[name]) for name in SHOWN])
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_notebook_runs(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

@@ -3,6 +3,7 @@
 The files that a page shows are written before; so are those that it takes from another page.
 """
 
+import dataclasses
 import re
 import shlex
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import jaxbandits as jb
 from jaxbandits import papers
 from jaxbandits.cli import application, main
 from jaxbandits.comparison import candidates
@@ -77,6 +79,11 @@ BEFORE = {
     "docs/sweeps.md": [f"jaxbandits sweep {name}.toml --out {name}.zarr" for name in ("one", "two")],
 }
 
+#: Pages whose commands the slow tests run: what they show, each with programs of its own, is tested where it belongs.
+LONG = (
+    "docs/examples/", "docs/choosing.md", "docs/costs.md", "docs/gradients.md", "docs/stopping.md", "docs/studies.md",
+)  # fmt: skip
+
 
 def smaller(text):
     """Return a file or a command at a small size."""
@@ -123,6 +130,7 @@ def _small(tmp_path, monkeypatch):
     """Go to a folder of the test's own, where comparisons and papers are small."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(candidates, "REGISTRY", {name: candidates.REGISTRY[name] for name in COMPARED})
+    monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
     monkeypatch.setattr(papers, "CORE", ("ugape",))
     for paper, figure in DRAWN.items():
         monkeypatch.setitem(papers.REGISTRY, paper, papers.REGISTRY[paper]._replace(figures=(figure,)))
@@ -134,7 +142,7 @@ def _small(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith("docs/examples/")) for n in PAGES if commands(n)],
+    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith(LONG)) for n in PAGES if commands(n)],
 )
 def test_the_commands_of_a_page_run(name, capsys):
     for path, text in files(name).items():

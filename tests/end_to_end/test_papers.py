@@ -79,6 +79,7 @@ def test_ugape(draw, tmp_path):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
 
 
+@pytest.mark.slow
 def test_ugape_watches_what_its_runs_return():
     size = theorem_parameter.Size(budgets=(60,), seeds=1, watched=3, at=60)
     found = theorem_parameter._watch_choices(size)

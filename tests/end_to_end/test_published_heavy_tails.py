@@ -16,14 +16,10 @@ pytestmark = pytest.mark.bits
 RUNS = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "delta", "pulls"),
-    [
-        pytest.param("tea", 0.05, 7.88e4, marks=pytest.mark.slow),
-        pytest.param("ea", 0.1, 4.503e4, marks=pytest.mark.slow),
-        pytest.param("ea", 0.05, 8.99e4, marks=pytest.mark.slow),
-        pytest.param("tea", 0.1, 6.937e4, marks=pytest.mark.slow),
-    ],
+    [("tea", 0.05, 7.88e4), ("ea", 0.1, 4.503e4), ("ea", 0.05, 8.99e4), ("tea", 0.1, 6.937e4)],
 )
 def test_pulls_on_s1(estimator, delta, pulls):
     algorithm = jb.SuccessiveElimination(delta=delta, estimator=estimator)
@@ -32,15 +28,16 @@ def test_pulls_on_s1(estimator, delta, pulls):
     assert abs(found.mean() - pulls) < error < 0.05 * pulls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "budget", "error", "known"),
     [
         (jb.s1, 100, 0.3878, 0.0024),
-        pytest.param(jb.s1, 400, 0.078, 0.007, marks=pytest.mark.slow),
-        pytest.param(jb.s2, 800, 0.24, 0.011, marks=pytest.mark.slow),
+        (jb.s1, 400, 0.078, 0.007),
+        (jb.s2, 800, 0.24, 0.011),
     ],
 )
-@pytest.mark.parametrize("estimator", ["ea", pytest.param("tea", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("estimator", ["ea", "tea"])
 def test_errors_of_successive_rejects(make, budget, error, known, estimator):
     runs = 20_000
     data = jb.simulate(jb.SuccessiveRejects(budget=budget, estimator=estimator, harmonic="full"), make(), seeds=runs)
@@ -60,6 +57,7 @@ def test_the_naive_radius_is_for_bounded_rewards_only():
     assert float((~bounded.correct).mean()) < 0.01
 
 
+@pytest.mark.slow
 def test_truncation_goes_by_the_samples_own_number():
     """TEA's thresholds b_i grow with i; cutting all t rewards at b_t would keep what b_i dropped, and say otherwise."""
     level = np.log(2 * 2 / 0.2)
