@@ -35,7 +35,11 @@ def alone(pulls, seeds=None, **attrs):
     return xr.Dataset(variables, {"seed": seeds}, attrs)
 
 
-@pytest.mark.parametrize("module", PUBLIC, ids=[module.__name__.rpartition(".")[2] for module in PUBLIC])
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(m, marks=[pytest.mark.slow] * (m is paired_differences)) for m in PUBLIC],
+    ids=[module.__name__.rpartition(".")[2] for module in PUBLIC],
+)
 def test_examples_of_docstrings(module):
     done = doctest.testmod(module)
     assert done.attempted >= 4
