@@ -33,7 +33,7 @@ CASES = {
     "sar of several": (jb.SAR(budget=400), SEVERAL),
 }
 # The others with the slow tests: two programs a case.
-EACH_TIME = ("ea",)
+EACH_TIME = ("hoeffding",)
 RUNS = 64
 # What is seen of a run between two steps: not where a block stands.
 SEEN = ("sums", "pulls", "survivors", "active", "left", "position", "round", "start", "time", "target", "own")

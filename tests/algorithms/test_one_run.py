@@ -23,7 +23,7 @@ PROBLEMS = {
 EACH_TIME = ("careless",)
 #: Every rule with every problem; each time one rule with one.
 RUNS_OF_BITS = [
-    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "normal" or rule not in EACH_TIME))
+    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "bernoulli" or rule not in EACH_TIME))
     for rule in RULES
     for problem in PROBLEMS
 ]

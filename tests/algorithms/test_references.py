@@ -560,10 +560,10 @@ for module in references.MODULES.values():
 # Each time, of each algorithm: the plainest case, and of some another formula or a switch that is a program of its own.
 # Those of a kind that has another are slow tests altogether, and what is another setting.
 OFTEN = (
-    "uniform", "uniform of three", "ugape-c", "ugape-c of two, small c", "ugape-b, a given", "ugape-b over bandits",
+    "uniform", "ugape-c", "ugape-b, a given", "ugape-b over bandits",
     "gap-e", "gap-e adaptive with variance", "ucb-e", "ucb-e adaptive", "successive elimination, hoeffding",
     "successive rejects", "successive rejects, tea", "sequential halving", "lucb", "lucb of two", "kl-lucb", "lucb-pp",
-    "lil-ucb", "clucb of three", "anytime eb-tc, ids", "apgai-b", "apgai-b, no good arm", "apgai-c", "apt", "apt-g",
+    "lil-ucb", "clucb of three", "anytime eb-tc, ids", "apgai-b", "apgai-c", "apt", "apt-g",
     "at-lucb of two arms", "beta top two", "betting race", "cr-a", "cr-c", "doubling", "fc2fb", "hdoc", "hdoc-first",
     "lin-gap-e", "lsa", "lucb-g", "ocba", "pareto game", "sh-ada-var", "sh-var", "st2",
 )  # fmt: skip

@@ -81,7 +81,8 @@ BEFORE = {
 
 #: Pages whose commands the slow tests run: what they show, each with programs of its own, is tested where it belongs.
 LONG = (
-    "docs/examples/", "docs/choosing.md", "docs/costs.md", "docs/gradients.md", "docs/stopping.md", "docs/studies.md",
+    "docs/examples/", "docs/choosing.md", "docs/comparing_runs.md", "docs/costs.md", "docs/gradients.md",
+    "docs/results.md", "docs/stopping.md", "docs/studies.md", "docs/sweeps.md",
 )  # fmt: skip
 
 

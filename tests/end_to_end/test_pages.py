@@ -41,7 +41,8 @@ def program(name):
 #: Pages whose code the site's build runs, and the slow tests: long stories, and what each is about has its own tests.
 LONG = (
     "docs/examples/", "docs/studies.md", "docs/gradients.md", "docs/betting.md", "docs/choosing.md",
-    "docs/comparing_runs.md", "docs/costs.md", "docs/delta_or_budget.md", "docs/live.md", "docs/stopping.md",
+    "docs/comparing_runs.md", "docs/costs.md", "docs/delta_or_budget.md", "docs/live.md", "docs/results.md",
+    "docs/stopping.md", "docs/sweeps.md",
     "docs/extending/prior.md", "docs/extending/figure.md", "docs/extending/metric.md", "docs/extending/question.md",
     "docs/extending/reward_family.md", "docs/extending/threshold.md",
 )  # fmt: skip

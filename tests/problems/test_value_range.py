@@ -100,10 +100,10 @@ def test_what_float32_cannot_hold_is_refused_by_name(tmp_path, call, match):
 
 HELD = [
     jb.gaussian([0.0, 1.0], 1e14), jb.bernoulli([0.0, 1.0]), jb.gaussian([1e-37, 1.0]),
-    jb.weibull([1.0, 2.0], 0.1), jb.student_t([0.0, 1.0], 1.5, 1e20), jb.exponential([2e-19, 3e14]),
-    jb.pareto([1.0, 2.0], 1.0001), jb.empirical([[0.0, 1e12], [1e-12, 2e12]]),
-    jb.with_costs(jb.bernoulli(BERNOULLI), [0.0, 1e-20]),
+    jb.student_t([0.0, 1.0], 1.5, 1e20), jb.exponential([2e-19, 3e14]), jb.pareto([1.0, 2.0], 1.0001),
     *(pytest.param(p, marks=pytest.mark.slow) for p in (
+        jb.weibull([1.0, 2.0], 0.1), jb.empirical([[0.0, 1e12], [1e-12, 2e12]]),
+        jb.with_costs(jb.bernoulli(BERNOULLI), [0.0, 1e-20]),
         jb.gaussian([0.0, 1e20]), jb.gaussian([0.0, 1.0], 1e-18), jb.beta([1e-30, 2e6], [1.0, 1e6]),
         jb.rademacher([0.0, 0.45], [1.0, 0.45]), jb.log_normal([0.0, 1.0], [6.0, 1.0]), jb.poisson([0.0, 1e7]),
         jb.symmetric_pareto([0.0, 1.0], 2.0), jb.random_beta(n=50, a=0.001),
