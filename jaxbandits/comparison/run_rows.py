@@ -73,10 +73,10 @@ def compare(
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: where runs are truncated. None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
-            every arm. It is 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
-            that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
-            proof, or N where that is more.
+        max_pulls: where runs are truncated, at least K. None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten
+            pulls of every arm. It is 4 times the mean pulls of the best algorithm so far where that is between N and
+            5 N. Sums that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one
+            with a proof, or N where that is more.
         store: a folder. Each row's runs are stored there as they end, so that an interrupted comparison, asked again,
             makes the other runs only. Another question needs another folder.
         on_row: called with each finished row and the comparison so far.
