@@ -177,7 +177,7 @@ PAIRS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "stopping")) for n in PAIRS])
+@pytest.mark.parametrize("name", PAIRS)
 def test_betting_takes_no_more_pulls_than_hoeffding_on_coins_and_half_on_clicks(name):
     """Measured are a half and less, and a tenth and less: means of 20 runs are far enough from the limits."""
     by_hoeffding, by_betting = PAIRS[name]

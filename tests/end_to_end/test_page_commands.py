@@ -17,9 +17,9 @@ from jaxbandits import papers
 from jaxbandits.cli import application, main
 from jaxbandits.comparison import candidates
 from jaxbandits.sweeps.spec import build
-from tests.plain_words import ROOT, blocks, texts
+from tests.end_to_end.pages import PAGES, first_each_time
+from tests.plain_words import blocks
 
-PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
 #: What does not run here, by how it begins, and why.
 ELSEWHERE = {
     "git clone": "there is no address yet",
@@ -79,12 +79,6 @@ BEFORE = {
     "docs/sweeps.md": [f"jaxbandits sweep {name}.toml --out {name}.zarr" for name in ("one", "two")],
 }
 
-#: Pages whose commands the slow tests run: what they show, each with programs of its own, is tested where it belongs.
-LONG = (
-    "docs/examples/", "docs/choosing.md", "docs/comparing_runs.md", "docs/costs.md", "docs/gradients.md",
-    "docs/results.md", "docs/stopping.md", "docs/studies.md", "docs/sweeps.md",
-)  # fmt: skip
-
 
 def smaller(text):
     """Return a file or a command at a small size."""
@@ -141,10 +135,7 @@ def _small(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_small")
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith(LONG)) for n in PAGES if commands(n)],
-)
+@pytest.mark.parametrize("name", first_each_time(n for n in PAGES if commands(n)))
 def test_the_commands_of_a_page_run(name, capsys):
     for path, text in files(name).items():
         Path(path).write_text(text)

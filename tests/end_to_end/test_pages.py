@@ -9,10 +9,10 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.comparison import candidates
+from tests.end_to_end.pages import PAGES, first_each_time
 from tests.few_rules import FEW
-from tests.plain_words import ROOT, blocks, texts
+from tests.plain_words import ROOT, blocks
 
-PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
 #: At most so many runs.
 RUNS = 20
 #: What makes a page's code small, or complete: a text of the page, and what takes its place.
@@ -38,20 +38,7 @@ def program(name):
     return re.sub(r"(?<!first_)seeds=([\d_]+)", lambda found: f"seeds={min(int(found[1]), RUNS)}", code)
 
 
-#: Pages whose code the site's build runs, and the slow tests: long stories, and what each is about has its own tests.
-LONG = (
-    "docs/examples/", "docs/studies.md", "docs/gradients.md", "docs/betting.md", "docs/choosing.md",
-    "docs/comparing_runs.md", "docs/costs.md", "docs/delta_or_budget.md", "docs/live.md", "docs/results.md",
-    "docs/stopping.md", "docs/sweeps.md",
-    "docs/extending/prior.md", "docs/extending/figure.md", "docs/extending/metric.md", "docs/extending/question.md",
-    "docs/extending/reward_family.md", "docs/extending/threshold.md",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * n.startswith(LONG)) for n in PAGES if program(n).strip()],
-)
+@pytest.mark.parametrize("name", first_each_time(n for n in PAGES if program(n).strip()))
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
     monkeypatch.setattr(candidates, "REGISTRY", FEW)

@@ -180,10 +180,10 @@ def test_gaps_that_differ_by_a_factor_of_a_million():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        pytest.param("bernoulli", {}, marks=pytest.mark.slow),
-        pytest.param("bernoulli", {"epsilon": 0.05}, marks=pytest.mark.slow),
+        ("bernoulli", {}),
+        ("bernoulli", {"epsilon": 0.05}),
         ("gaussian", {"share": 0.4}),
-        pytest.param("exponential", {"epsilon": 0.05, "share": 0.4}, marks=pytest.mark.slow),
+        ("exponential", {"epsilon": 0.05, "share": 0.4}),
     ],
     ids=str,
 )
