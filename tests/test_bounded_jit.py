@@ -78,6 +78,7 @@ def test_numbers_of_arms_come_and_go(monkeypatch):
         assert clock.programs == 1
 
 
+@pytest.mark.slow
 def test_single_runs_and_sessions_come_and_go(monkeypatch):
     for function in (single_runs._run, snapshot.begin, snapshot.advance, snapshot.look, snapshot.first_order):
         monkeypatch.setattr(function, "most", 2)

@@ -105,11 +105,7 @@ RULES = [Prior(budget=20, prior=PRIOR), PriorSurvives(prior=PRIOR), PriorBatches
 ONE_EACH_TIME = [RULES[0], *(pytest.param(rule, marks=pytest.mark.slow) for rule in RULES[1:])]
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [RULES[0], pytest.param(RULES[1], marks=pytest.mark.slow), RULES[2]],
-    ids=lambda rule: type(rule).__name__,
-)
+@pytest.mark.parametrize("rule", ONE_EACH_TIME, ids=lambda rule: type(rule).__name__)
 def test_a_value_of_an_arm_stays_with_it(rule):
     """The array is in the problem's order, and every run has an order of its own."""
     runs = jb.simulate(rule, PROBLEM, seeds=50)

@@ -147,6 +147,7 @@ def test_equal_indices_are_taken_at_random_anew_at_every_pull():
     assert stats.chisquare(orders).pvalue > 1e-8
 
 
+@pytest.mark.slow
 def test_posterior_draws():
     """Thompson's index is a ratio of draws from the two posteriors."""
     algorithm, problem = jb.BudgetedThompson(500.0), COINS

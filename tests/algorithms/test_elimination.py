@@ -34,7 +34,7 @@ class Phases:
         return arms.active & (jnp.arange(len(arms)) != jnp.argmin(jnp.where(arms.active, arms.mean, jnp.inf)))
 
 
-@pytest.mark.parametrize("reuse", [True, False])
+@pytest.mark.parametrize("reuse", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_means_are_those_of_the_rewards_that_count(reuse):
     rule = without_methods(Phases, reuse=reuse)()
     state = jb.run(rule, NORMAL, KEY)

@@ -379,7 +379,7 @@ CASES = {
     "ttts": (jb.TTTS(delta=0.2, resamplings=200), COINS),
     "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=200, family="poisson"), COINS),
 }
-EACH_TIME = ("track-and-stop", "eb-tc", "ttucb")
+EACH_TIME = ("track-and-stop", "ttucb")
 
 
 @recent_programs(100, "steps")

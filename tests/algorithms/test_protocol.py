@@ -346,7 +346,7 @@ def can_be_padded(algorithm):
     return getattr(algorithm, "features", 0) is not None and not isinstance(algorithm, jb.ParetoGame)
 
 
-@first_of_each(can_be_padded, (jb.UGapEc, jb.SuccessiveElimination))
+@first_of_each(can_be_padded, (jb.UGapEc,))
 def test_padding_changes_neither_pulls_nor_the_answer(index):
     """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]

@@ -69,7 +69,7 @@ PARETO = np.asarray([[0.8, 0.2], [0.55, 0.6], [0.3, 0.75], [0.4, 0.5]])
 
 @pytest.mark.parametrize(
     "designs",
-    [PARETO, *(pytest.param(x, marks=pytest.mark.slow) for x in (PARETO[:, ::-1], PARETO[:3])), PARETO[[0, 3]]],
+    [PARETO, *(pytest.param(x, marks=pytest.mark.slow) for x in (PARETO[:, ::-1], PARETO[:3], PARETO[[0, 3]]))],
 )
 def test_the_alternative_of_a_pareto_set_is_the_closest(designs):
     """By a search over means with another set; at most one design dominates another here."""

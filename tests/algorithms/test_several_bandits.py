@@ -76,6 +76,7 @@ def test_runs_are_those_of_the_problem():
     np.testing.assert_array_equal(last.pulls, state.pulls)
 
 
+@pytest.mark.slow
 def test_padding_changes_nothing():
     runs, wider = (jb.simulate(RULE, p, SEEDS, root_seed=ROOT) for p in (PROBLEM, PROBLEM.padded(7)))
     for name in ("pulls", "recommended"):

@@ -185,7 +185,7 @@ CASES = {
     "mai, the worst": jb.OptMAI(k=8, budget=600),
 }
 #: Of each algorithm one, and what is another way to decide, each time.
-OFTEN = ("adaptive", "fine, budget", "improved", "mai", "mai, few pulls", "mai, forgetting")
+OFTEN = ("adaptive", "fine, budget", "improved", "mai", "mai, forgetting")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])

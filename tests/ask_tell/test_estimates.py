@@ -289,6 +289,7 @@ def test_prior_rewards_whose_variance_is_not_known_count_in_no_interval():
     np.testing.assert_allclose(np.mean(session.intervals(), axis=1), means, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_range_that_is_given_is_used():
     rewards = np.random.default_rng(3).standard_normal((30, 3))
     rule = jb.EBTCI(delta=0.05, family="gaussian-unknown-variance")

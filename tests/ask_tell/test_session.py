@@ -16,8 +16,8 @@ from tests.reward_tables import reward_table
 
 # Of these the programs are compiled as for users.
 KINDS = ("ugape-c", "successive-elimination")
-# One of each kind: a pull, two pulls or a stage at a time, and any number of arms returned.
-OFTEN = ("ugape-c", "lucb", "sequential-halving", "apt")
+# One of each kind: a pull, two pulls or a stage at a time.
+OFTEN = ("ugape-c", "lucb", "sequential-halving")
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {

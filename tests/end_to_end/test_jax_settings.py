@@ -26,8 +26,8 @@ from jaxbandits.compilers.jax_settings import narrowed, own_settings
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5, "level": 0.5}
 MEANS = [0.8, 0.3, 0.6]
 RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri": {"prices": "unit"}}
-#: One rule of each kind each time, of those that pull in batches too; all with the slow tests.
-KINDS = ("sequential-halving", "successive-elimination", "ugape-c")
+#: Two kinds of rule each time, one of which pulls in batches; all with the slow tests.
+KINDS = ("successive-elimination", "ugape-c")
 KEY = jax.random.key(3)
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 #: What a user may have chosen.
@@ -155,7 +155,7 @@ def usual():
 
 
 #: The settings that users choose most and that cost little; the others with the slow tests.
-EACH_TIME = ("jax_enable_x64", "jax_transfer_guard", "jax_numpy_dtype_promotion")
+EACH_TIME = ("jax_enable_x64", "jax_transfer_guard")
 
 
 @pytest.mark.parametrize(

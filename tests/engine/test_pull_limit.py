@@ -17,7 +17,7 @@ BATCHES = {
     "accept and reject": jb.AdaptiveTopK(k=2, epsilon=0.05, delta=0.1),
     "rounds of two": jb.LUCB(epsilon=0.02, delta=0.1),
 }
-OFTEN = ("median elimination", "rounds of two")
+OFTEN = ("median elimination",)
 
 
 @jb.algorithm

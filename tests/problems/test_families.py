@@ -34,7 +34,7 @@ LAWS = {
     "exponential": stats.expon(scale=[0.3, 1.0, 500.0]),
 }
 #: Drawn by programs that take long to compile; `tests/random` has the laws and the bits of their draws.
-LONG = ("beta", "poisson", "negative binomial")
+LONG = ("beta", "poisson", "negative binomial", "rademacher")
 short_ones = pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in FAMILIES]
 )

@@ -99,9 +99,10 @@ def test_what_float32_cannot_hold_is_refused_by_name(tmp_path, call, match):
 
 
 HELD = [
-    jb.gaussian([0.0, 1.0], 1e14), jb.bernoulli([0.0, 1.0]), jb.gaussian([1e-37, 1.0]),
-    jb.student_t([0.0, 1.0], 1.5, 1e20), jb.exponential([2e-19, 3e14]), jb.pareto([1.0, 2.0], 1.0001),
+    jb.gaussian([0.0, 1.0], 1e14), jb.bernoulli([0.0, 1.0]), jb.student_t([0.0, 1.0], 1.5, 1e20),
+    jb.exponential([2e-19, 3e14]),
     *(pytest.param(p, marks=pytest.mark.slow) for p in (
+        jb.gaussian([1e-37, 1.0]), jb.pareto([1.0, 2.0], 1.0001),
         jb.weibull([1.0, 2.0], 0.1), jb.empirical([[0.0, 1e12], [1e-12, 2e12]]),
         jb.with_costs(jb.bernoulli(BERNOULLI), [0.0, 1e-20]),
         jb.gaussian([0.0, 1e20]), jb.gaussian([0.0, 1.0], 1e-18), jb.beta([1e-30, 2e6], [1.0, 1e6]),

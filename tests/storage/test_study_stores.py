@@ -80,7 +80,7 @@ def done():
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_is_killed_and_resumed_bit_for_bit(kills):
     command = [sys.executable, "-m", "jaxbandits.cli", "sweep", "study.toml", "--out", str(STORE), "--resume"]
     moments, hit = random.Random(5), 0

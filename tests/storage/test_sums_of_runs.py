@@ -98,7 +98,7 @@ def test_a_summary_is_that_of_the_runs_but_for_rounded_quantiles(blocks):
     jb.plot.curve(found, y="failure")
 
 
-@pytest.mark.parametrize("keep", ["summary", "moments"])
+@pytest.mark.parametrize("keep", ["summary", pytest.param("moments", marks=pytest.mark.slow)])
 def test_halves_have_the_sums_of_the_whole_to_the_last_bit(keep, blocks):
     whole = sweep(store="whole.zarr", keep=keep).load()
     sweep(seeds=20, store="grown.zarr", keep=keep, **blocks)
@@ -159,6 +159,7 @@ def test_moments_are_drawn_and_summed_up_as_runs_are():
             kind(moments)
 
 
+@pytest.mark.slow
 def test_a_metric_of_ones_own_with_infinities(blocks):
     options = {"metrics": {"strange": strange}, **blocks}
     runs = sweep(**options)

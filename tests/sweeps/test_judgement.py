@@ -106,7 +106,7 @@ def test_means_a_few_spacings_apart_may_be_equal_and_no_others(scale, together):
     ("algorithm", "problem"),
     [
         (jb.Uniform(budget=30), jb.gaussian([0.5, 0.47, -3e4])),
-        (jb.Uniform(budget=2), jb.bernoulli([7e-7, 2e-7])),
+        pytest.param(jb.Uniform(budget=2), jb.bernoulli([7e-7, 2e-7]), marks=pytest.mark.slow),
         pytest.param(jb.SAR(budget=40), jb.gaussian([0.31, 0.3, -7e6]), marks=pytest.mark.slow),
         (jb.Uniform(budget=60), jb.gaussian([[0.5, 0.4], [1e6, -1e6]])),
     ],
@@ -218,7 +218,7 @@ def test_a_reservoirs_answers_are_judged_by_the_size_declared():
     assert 60 < some.sum() < 140  # a third
 
 
-@pytest.mark.parametrize("steps", [4, 6])
+@pytest.mark.parametrize("steps", [4, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_smallest_gap_that_a_problem_may_have_is_judged(steps):
     """An arm that is worse by a few steps of float32 is wrong, at the rate of the normal law."""
     gap = steps * 2.0**-14  # the step at 1000

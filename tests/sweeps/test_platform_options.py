@@ -79,6 +79,7 @@ def test_an_axis_of_lists_is_refused_with_its_place(tmp_path):
         plan_of(path)
 
 
+@pytest.mark.slow
 def test_datasets_are_merged_by_the_values_of_the_options():
     ds = jb.sweep(
         jb.LUCB(epsilon=0.2, delta=0.1), PROBLEM, 4, batch=jb.axis([1, 4]), delay=jb.axis([0, 3], name="late")

@@ -145,6 +145,7 @@ def test_independent_cells_have_the_runs_of_single_sweeps():
     np.testing.assert_array_equal(mine.correct, alone.correct)
 
 
+@pytest.mark.slow
 def test_problems_of_one_bandit_and_of_several():
     problems = {"several": jb.gabillon(1), "one": FEW}
     ds = jb.sweep([jb.GapE(budget=300, b=1.0)], problems, seeds=10)
