@@ -30,6 +30,8 @@ class Pull(NamedTuple):
     arm: int
 
 
+#: More digits than the number of a pull has; Python refuses to read thousands of them.
+_DIGITS = 20
 #: The ids of some pulls, or pulls themselves.
 Ids = str | Pull | Sequence[str | Pull] | np.ndarray
 
@@ -76,7 +78,7 @@ class HandedOut:
     def number_of(self, name: str) -> int:
         """Return the number of the pull with an id, or refuse an id that was not handed out."""
         number = name.removeprefix(self._mark)
-        if number != name and number.isdecimal() and int(number) < len(self._rewards):
+        if number != name and number.isdecimal() and len(number) < _DIGITS and int(number) < len(self._rewards):
             return int(number)
         raise UsageError(f"this session handed out no pull with the id {checks.shown(name)}")
 

@@ -35,7 +35,7 @@ def data_of(text: str) -> dict[str, Any]:
     """
     try:
         data = json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or not {"version", "algorithm", "state"} <= set(data):
         raise UsageError("a saved session must be the JSON text of to_json()")
@@ -44,9 +44,17 @@ def data_of(text: str) -> dict[str, Any]:
             f"the saved session has the schema {data.get('schema')}, and this version reads schema {SCHEMA}: continue "
             f"it with version {data['version']} of the package"
         )
-    if data.pop("sha256", None) != _checksum(data):
+    if not _is_intact(data):
         raise UsageError("the saved session was changed after to_json() wrote it: its checksum is another")
     return data
+
+
+def _is_intact(data: dict[str, Any]) -> bool:
+    """Return whether the entries have their checksum, which is taken out."""
+    try:
+        return bool(data.pop("sha256", None) == _checksum(data))
+    except ValueError:  # a number that is not finite: to_json() writes none
+        return False
 
 
 def to_data(run: LiveRun) -> dict[str, object]:

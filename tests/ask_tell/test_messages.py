@@ -130,6 +130,8 @@ def test_ids_of_another_session_are_refused():
         mine.tell(others[1], 0.5)
     with pytest.raises(jb.UsageError, match="no pull with the id"):
         mine.forget([others[1].id])
+    with pytest.raises(jb.UsageError, match="no pull with the id"):  # Python reads no number of 5,000 digits
+        mine.tell(mine.ask(1)[0].id + "0" * 5000, 0.5)
 
 
 def test_a_forgotten_pull_of_a_step_with_one_arm_is_dropped():

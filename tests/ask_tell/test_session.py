@@ -332,7 +332,7 @@ def test_a_session_that_cannot_be_is_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize("text", ["nonsense", None, "[]", "{}"])
+@pytest.mark.parametrize("text", ["nonsense", None, "[]", "{}", pytest.param("[" * 10**5, id="nested")])
 def test_a_text_that_is_no_session_is_refused(text):
     with pytest.raises(jb.UsageError, match="a saved session must"):
         AskTell.from_json(text)
@@ -368,6 +368,7 @@ def test_a_damaged_session_is_refused_even_if_its_checksum_is_right(change, mess
     [
         ({"bounded": False}, "was changed after to_json"),
         ({"sha256": "0"}, "was changed after to_json"),
+        ({"reward_range": float("nan")}, "was changed after to_json"),
         ({"schema": 2}, "the schema 2, and this version reads schema 1"),
         ({"schema": None}, "the schema None, and this version reads schema 1"),
     ],
