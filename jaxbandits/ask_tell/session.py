@@ -192,7 +192,7 @@ class AskTell(ArmChanges):
 
     def _next(self) -> tuple[LiveRun, Slot, int]:
         """Return the run with one more pull handed out, its slot and its arm."""
-        if (step := self._next_pull(self._run, [])) is None:
+        if (step := self._next_pull(self._run, self._taken)) is None:
             raise UsageError("the session waits for the rewards of pulls in flight: tell one of them, or forget it")
         return *step, self._arm_of(step[1], step[0])
 

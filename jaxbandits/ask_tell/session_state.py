@@ -153,10 +153,15 @@ class SessionState:
         """Return the arm of a pull; a run that knows its slot, or None for the present one."""
         return slot.entry if slot.number < 0 else self._present[(run or self._run).arm_of(slot)]
 
+    @property
+    def _taken(self) -> set[Slot]:
+        """Return the slots in flight, as a set that each message makes once; none where no arm was added."""
+        return set(self._handed_out.slots.values()) if self._joining else set()
+
     def _next_pull(self, run: LiveRun, taken: Collection[Slot]) -> tuple[LiveRun, Slot] | None:
-        """Return a run with one more pull handed out, and its slot; first of an arm that was added."""
+        """Return a run with one more pull handed out, and its slot; first of an arm that was added and is not taken."""
         for arm in self._joining:
-            if (slot := Slot(-1, arm)) not in taken and slot not in self._handed_out.slots.values():
+            if (slot := Slot(-1, arm)) not in taken:
                 return run, slot
         return run.next_pull()
 
@@ -167,12 +172,13 @@ class SessionState:
     def _handed(self, n: int) -> tuple[tuple[LiveRun, list[Slot]], list[int]]:
         """Return the run with n more pulls handed out, or fewer, and their slots; and their arms."""
         self._check_open()
-        run, slots = self._run, list[Slot]()
+        run, slots, taken = self._run, list[Slot](), self._taken
         for _ in range(checks.whole("n, the number of pulls to ask for,", n, 1, 2**31 - 1)):
-            if (step := self._next_pull(run, slots)) is None:
+            if (step := self._next_pull(run, taken)) is None:
                 break
             run = step[0]
             slots.append(step[1])
+            taken.add(step[1])
         return (run, slots), [self._arm_of(slot, run) for slot in slots]
 
     @own_settings()

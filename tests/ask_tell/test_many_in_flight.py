@@ -38,6 +38,23 @@ def test_a_message_looks_at_as_many_requests_as_with_few_pulls_in_flight(monkeyp
     assert looks(session, monkeypatch) == few
 
 
+def test_a_message_looks_once_for_the_first_pull_of_an_added_arm():
+    class Looked(dict):
+        times = 0
+
+        def values(self):
+            self.times += 1
+            return super().values()
+
+    session = jb.AskTell(RULES["one arm a step"], arms=3)
+    session.tell(session.ask(3), [0.0, 1.0, 0.5])
+    new = session.add_arm()
+    assert session.ask(1)[0].arm == new
+    session._handed_out.slots = slots = Looked(session._handed_out.slots)
+    assert len(session.ask(10)) == 10
+    assert slots.times == 1
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_what_is_kept_of_all_requests_is_that_of_the_requests(name):
     session, random, flight = jb.AskTell(RULES[name], arms=4), np.random.default_rng(0), []
