@@ -7,7 +7,8 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import paired_intervals
-from jaxbandits.report.pairing import check_names, labelled, seeds_left_out
+from jaxbandits.report.pairing import labelled, seeds_left_out
+from jaxbandits.report.summaries import check_names
 
 __all__ = ["find_best"]
 

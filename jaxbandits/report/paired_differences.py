@@ -5,7 +5,8 @@ import xarray as xr
 
 from jaxbandits.report import paired_intervals
 from jaxbandits.report.paired_intervals import Interval
-from jaxbandits.report.pairing import Labelled, check_names, labelled, place_of, seeds_left_out
+from jaxbandits.report.pairing import Labelled, labelled, place_of, seeds_left_out
+from jaxbandits.report.summaries import check_names
 
 __all__ = ["difference", "ratio"]
 

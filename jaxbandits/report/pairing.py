@@ -1,7 +1,7 @@
 """The runs of a Dataset along one dimension, paired by their seeds: what comparisons of labels are computed from."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from jaxbandits.report.dimensions import nearest, values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
 
-__all__ = ["Labelled", "Runs", "check_names", "joined", "labelled", "place_of", "runs_of", "seeds_left_out"]
+__all__ = ["Labelled", "Runs", "joined", "labelled", "place_of", "runs_of", "seeds_left_out"]
 
 #: Entries of a Dataset's attributes that differ from label to label, and say nothing of a comparison.
 _OF_ONE = frozenset({"algorithm", "spec", "compile_seconds", "seconds"})
@@ -141,13 +141,6 @@ def joined(ds: Any, along: str) -> xr.Dataset:
         combine_attrs="drop_conflicts",
     )
     return both.assign_attrs(root_seed=next(iter(seeds.values()))) if seeds else both
-
-
-def check_names(runs: xr.DataArray, variables: Iterable[str]) -> None:
-    """Refuse runs with a coordinate that has the name of a variable of the result."""
-    for name in variables:
-        if name in runs.coords or name in runs.dims:
-            raise UsageError(f"{name!r} is a dimension, and a variable of the result: ds.rename({name}=…) renames it")
 
 
 def place_of(label: Any, labels: Sequence[Any], along: str) -> int:

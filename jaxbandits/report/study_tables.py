@@ -17,7 +17,7 @@ from jaxbandits.report.pairing import joined
 from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.rounded_cells import rounded_cell
 from jaxbandits.report.run_statistics import is_rate
-from jaxbandits.report.summaries import GROWING, is_summary, summary
+from jaxbandits.report.summaries import GROWING, check_names, is_summary, summary
 from jaxbandits.report.table_formats import FORMATS, TextTable
 
 __all__ = ["table"]
@@ -225,6 +225,7 @@ def _frame(study: _Study) -> Any:
     known, names = study.known, [*study.rows, *study.columns]
     shape = tuple(known.sizes[name] for name in names)
     places = dict(zip(names, np.indices(shape).reshape(len(names), math.prod(shape)), strict=True))
+    check_names(known["runs"], ["truncated", *(f"{value}_best" for value in study.best)])
     columns: dict[str, object] = {}
     for name in names:
         labels = values_of(known, name)

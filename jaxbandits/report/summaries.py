@@ -19,7 +19,7 @@ from jaxbandits.report.run_statistics import QUANTILES, Statistics, is_rate, of_
 from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
-    "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "Reduced", "check_runs",
+    "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "Reduced", "check_names", "check_runs",
     "is_moments", "is_summary", "metrics", "summary", "summary_of", "variables_of",
 ]  # fmt: skip
 
@@ -136,6 +136,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         results["stalled"] = stalled.assign_attrs(long_name="runs truncated after many steps without a pull")
     bounds = "means of pulls, cost and steps are lower bounds"
     results["at_least"] = (censored > 0).assign_attrs(long_name=bounds)
+    check_names(censored, results)
     found = xr.Dataset(results, attrs={**reduced.attrs, "level": level})
     total, made = (count_distinct(x, reduced.attrs) for x in (censored, runs))
     if total:
@@ -213,6 +214,13 @@ def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray |
         **quantiles,
     }
     return {f"{name}_{ending}": result for ending, result in results.items()}
+
+
+def check_names(runs: xr.DataArray, variables: Iterable[str]) -> None:
+    """Refuse runs with a coordinate that has the name of a variable of the result."""
+    for name in variables:
+        if name in runs.coords or name in runs.dims:
+            raise UsageError(f"{name!r} is a dimension, and a variable of the result: ds.rename({name}=…) renames it")
 
 
 def check_runs(ds: object) -> None:

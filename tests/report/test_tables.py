@@ -87,6 +87,20 @@ def test_the_level_of_a_summary_is_a_probability(level):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["failure", "errors", "runs", "pulls_mean"])
+def test_a_dimension_with_the_name_of_a_variable_of_a_summary_is_refused(name):
+    with pytest.raises(jb.UsageError, match=f"^'{name}' is a dimension, and a variable of the result") as error:
+        summary(small().rename(n=name))
+    assert "\n" not in str(error.value)
+
+
+def test_a_dimension_with_the_name_of_a_column_of_a_frame_is_refused():
+    ds = small().rename(n="truncated")
+    assert "truncated" in jb.table(ds)
+    with pytest.raises(jb.UsageError, match=r"^'truncated' is a dimension, and a variable of"):
+        jb.table(ds, format="frame")
+
+
 def test_the_level_of_intervals():
     wide, narrow = summary(small(), level=0.99), summary(small(), level=0.5)
     assert float(wide["pulls_high"][0]) > float(narrow["pulls_high"][0])
