@@ -17,6 +17,7 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.merged_specs import refuse_another, united_attrs, united_seeds, united_spec, united_values
 from jaxbandits.sweeps.platform_options import flight_options
+from jaxbandits.sweeps.spec import specification
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -44,6 +45,9 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     names = list(dict.fromkeys([*names, *(axis.name or name for name, axis in flights.axes.items())]))
     of_runs = "seed" in datasets[0].coords
     parts = [_with_all_axes(dataset, names, of_runs) for dataset in datasets]
+    if of_runs:
+        for part, spec in zip(parts, specs, strict=True):
+            _check_seeds(part["seed"].to_numpy(), spec)
     if lists:
         parts = _with_all_variables(parts)
     _check_alike(parts)
@@ -71,7 +75,9 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
 def _spec(dataset: Any) -> dict[str, Any]:
     if not isinstance(dataset, xr.Dataset) or "spec" not in dataset.attrs:
         raise UsageError("merge takes Datasets of jb.sweep or jb.simulate, which carry their specification, or stores")
-    return dict(json.loads(dataset.attrs["spec"]))
+    if not {"pulls", "runs"} & set(dataset.data_vars):
+        raise UsageError("a Dataset to merge must have a variable 'pulls', or 'runs' of a summary; one has neither")
+    return dict(specification(dataset.attrs["spec"]))
 
 
 def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Dataset) -> xr.Dataset:
@@ -141,6 +147,16 @@ def _with_all_axes(dataset: xr.Dataset, names: Sequence[str], of_runs: bool) -> 
     return dataset
 
 
+def _check_seeds(seeds: np.ndarray, spec: dict[str, Any]) -> None:
+    """Refuse seeds that the specification has not: they are those of other runs, or of missing ones."""
+    start, count = spec["run"].get("first_seed", 0), spec["run"]["seeds"]
+    if seeds.size and (seeds.dtype.kind not in "iu" or seeds.min() < start or seeds.max() >= start + count):
+        raise UsageError(
+            f"a Dataset has the seeds {seeds.min()} to {seeds.max()} and its specification {start} to "
+            f"{start + count - 1}: merge its parts"
+        )
+
+
 def _check_alike(parts: Sequence[xr.Dataset]) -> None:
     first = parts[0]
     for other in parts[1:]:
@@ -161,47 +177,69 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
     check_fits_in_memory("the merged results", 2 * nbytes, "merge stores, jb.merge([…], store=…)")
     numbers = {name: numbers_of_values(known) for name, known in places.items()}
     where = [
-        np.ix_(*([number[value] for value in part[name].to_numpy().tolist()] for name, number in numbers.items()))
+        {
+            name: np.asarray([number[value] for value in part[name].to_numpy().tolist()], int)
+            for name, number in numbers.items()
+        }
         for part in parts
     ]
     arms = {str(name): max(part.sizes[name] for part in parts) for name in PER_ARM & set(first.dims)}
-    found: dict[str, xr.Variable] = {}
-    times = np.zeros(shape, np.int8)
+    there = np.zeros(shape, bool)
     for at in where:
-        times[at] += 1
-    if not times.all():
-        gap = np.argwhere(times == 0)[0]
+        there[np.ix_(*at.values())] = True
+    if not there.all():
+        gap = np.argwhere(~there)[0]
         cell = ", ".join(f"{name} = {known[i]}" for (name, known), i in zip(places.items(), gap, strict=True))
         raise UsageError(f"the Datasets leave a gap at {cell}")
-    for name, variable in first.data_vars.items():
-        if not set(places) <= set(variable.dims):  # one value for all runs
-            found[str(name)] = variable.variable
-            continue
-        rest = [str(dim) for dim in variable.dims if dim not in places]
-        sizes = [arms.get(dim, variable.sizes[dim]) for dim in rest]
-        kinds = [part[name].dtype for part in parts]
-        # As in a sweep, a fraction of an arm that a smaller problem lacks is not known; counts and truth values are 0,
-        # also where they became float64 and float32 since a cell has no runs.
-        fractions = all(kind == np.float32 for kind in kinds) and not is_rate(first[name])
-        empty = np.nan if fractions else 0
-        whole = np.full((*shape, *sizes), empty, np.result_type(*kinds))
-        there = np.zeros(shape, bool)
-        for part, at in zip(parts, where, strict=True):
-            values = part[name].transpose(*places, *rest).to_numpy()
-            inner: Any = (..., *(slice(size) for size in values.shape[len(shape) :]))
-            again = there[at]
-            old = whole[at][inner]
-            if not np.array_equal(old[again], values[again], equal_nan=whole.dtype.kind == "f"):
-                raise UsageError(f"the Datasets have different runs of the same cell and seed, in their {name}")
-            block = whole[at]
-            block[inner] = values
-            if whole.dtype.kind == "f":  # a cell without runs has NaN for arms that it lacks, too
-                block[np.isnan(values).all(tuple(range(len(shape), values.ndim)))] = np.nan
-            whole[at], there[at] = block, True
-        # What is of single algorithms or problems is left out where it differs.
-        attrs = {key: v for key, v in variable.attrs.items() if all(part[name].attrs.get(key) == v for part in parts)}
-        found[str(name)] = xr.Variable([*places, *rest], whole, attrs)
+    found = {str(name): _united(str(name), parts, where, shape, arms) for name in first.data_vars}
     coordinates: dict[str, Any] = {name: xr.Variable(name, known, first[name].attrs) for name, known in places.items()}
     if "checkpoint" in first.coords:
         coordinates["checkpoint"] = first["checkpoint"]
     return xr.Dataset(found, coordinates)
+
+
+def _united(
+    name: str, parts: Sequence[xr.Dataset], where: Sequence[dict[str, np.ndarray]], places: Sequence[int],
+    arms: dict[str, int],
+) -> xr.Variable:  # fmt: skip
+    """Return a variable with the values of all parts; it may lack axes and seeds, as a bound of theory does.
+
+    Args:
+        name: of the variable.
+        parts: the Datasets.
+        where: the places of each one's values along each dimension.
+        places: the number of places along each dimension.
+        arms: the number of entries along dimensions of arms.
+    """
+    first, every = parts[0][name], [part[name] for part in parts]
+    # Where one value of an axis was selected, all variables have got the axis back.
+    own = {dim: size for dim, size in zip(where[0], places, strict=True) if any(dim in one.dims for one in every)}
+    rest, shape = [str(dim) for dim in first.dims if dim not in own], tuple(own.values())
+    alike = {dim: first.sizes[dim] for dim in rest if dim not in arms}
+    if any({dim: size for dim, size in one.sizes.items() if dim not in {**own, **arms}} != alike for one in every):
+        raise UsageError(f"{name} has other dimensions in one Dataset than in another")
+    sizes = [arms.get(dim, first.sizes[dim]) for dim in rest]
+    kinds = [part[name].dtype for part in parts]
+    # As in a sweep, a fraction of an arm that a smaller problem lacks is not known; counts and truth values are 0,
+    # also where they became float64 and float32 since a cell has no runs.
+    fractions = all(kind == np.float32 for kind in kinds) and not is_rate(first)
+    empty = np.nan if fractions else 0
+    whole = np.full((*shape, *sizes), empty, np.result_type(*kinds))
+    there = np.zeros(shape, bool)
+    for part, places_of in zip(parts, where, strict=True):
+        lacking = {dim: size for dim, size in part.sizes.items() if dim in own and dim not in part[name].dims}
+        values = part[name].variable.set_dims({**lacking, **part[name].sizes}).transpose(*own, *rest).to_numpy()
+        at: Any = np.ix_(*(places_of[dim] for dim in own)) if own else ...
+        inner: Any = (..., *(slice(size) for size in values.shape[len(shape) :]))
+        again = there[at]
+        old = whole[at][inner]
+        if not np.array_equal(old[again], values[again], equal_nan=whole.dtype.kind == "f"):
+            raise UsageError(f"the Datasets have different runs of the same cell and seed, in their {name}")
+        block = whole[at]
+        block[inner] = values
+        if whole.dtype.kind == "f":  # a cell without runs has NaN for arms that it lacks, too
+            block[np.isnan(values).all(tuple(range(len(shape), values.ndim)))] = np.nan
+        whole[at], there[at] = block, True
+    # What is of single algorithms or problems is left out where it differs.
+    attrs = {key: v for key, v in first.attrs.items() if all(part[name].attrs.get(key) == v for part in parts)}
+    return xr.Variable([*own, *rest], whole, attrs)

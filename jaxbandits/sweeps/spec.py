@@ -122,9 +122,14 @@ def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
     """Return the tables of a specification, given as data or as JSON text.
 
     Raises:
-        UsageError: a table that is missing or unknown.
+        UsageError: text that is no JSON object; a table that is missing or unknown.
     """
-    tables: dict[str, Any] = json.loads(spec) if isinstance(spec, str) else spec
+    try:
+        tables: dict[str, Any] = json.loads(spec) if isinstance(spec, str) else spec
+    except ValueError:
+        tables = {}
+    if not isinstance(tables, dict):
+        tables = {}
     for table in ("algorithm", "problem"):
         if not isinstance(tables.get(table), dict | list):
             raise UsageError(f"the specification has no [{table}] table")

@@ -201,6 +201,27 @@ def test_cells_are_merged_from_three(whole):
     xr.testing.assert_identical(summaries["pulls_mean"], jb.summary(whole)["pulls_mean"])
 
 
+def test_variables_without_seeds_are_put_in_their_places(whole):
+    """A bound of theory, say: that of the first Dataset stood beside other values of the axis."""
+    bound = whole.assign(bound=whole.epsilon * 10, each=whole.epsilon * whole.delta, one=7.0)
+    reversed_ = bound.isel(epsilon=slice(None, None, -1))
+    for parts in (
+        [bound.sel(epsilon=[value]) for value in EPSILON],
+        [bound.sel(epsilon=0.2), bound.sel(epsilon=[0.4, 0.3])],
+        [bound.isel(seed=slice(9)), reversed_.isel(seed=slice(9, SEEDS))],
+    ):
+        both = jb.merge(parts)
+        np.testing.assert_array_equal(both["bound"], both["epsilon"] * 10)
+        np.testing.assert_array_equal(both["each"], both["epsilon"] * both["delta"])
+        assert both["bound"].dims == ("epsilon",)
+        assert np.all(both["one"] == 7)
+
+
+def test_very_many_datasets_with_the_same_runs_leave_no_gap(whole):
+    one = whole.isel(epsilon=[0], delta=[0], seed=[0])
+    xr.testing.assert_equal(jb.merge([one] * 256), one)
+
+
 REFUSED = [
     (lambda ds: [ds], "list of two or more"),
     (lambda ds: [ds, ds.drop_attrs()], "carry their specification"),
@@ -213,6 +234,13 @@ REFUSED = [
     (lambda ds: [ds, sweep(delta=[0.1, 0.3], root_seed=1)], "another specification: run.root_seed is 0 there and 1"),
     (lambda ds: [jb.summary(ds), jb.summary(sweep(seeds=3))], "summaries of different seeds"),
     (lambda ds: ["missing.zarr", ds], "there is no store missing.zarr"),
+    (lambda ds: [ds, ds.assign_coords(seed=ds.seed + 40)], "the seeds 40 to 79 and its specification 0 to 39"),
+    (lambda ds: [ds, ds.assign_coords(seed=ds.seed * 1.0)], r"the seeds 0\.0 to 39\.0 and its specification"),
+    (lambda ds: [ds, ds.reindex(seed=np.arange(50))], "the seeds 0 to 49 and its specification 0 to 39"),
+    (lambda ds: [ds[["correct"]], ds[["correct"]]], "must have a variable 'pulls', or 'runs' of a summary"),
+    (lambda ds: [ds.assign(bound=1.0), ds.assign(bound=2.0)], "different runs .*, in their bound"),
+    (lambda ds: [ds.assign(own=("bin", [1])), ds.assign(own=("bin", [1, 2]))], "own has other dimensions in one"),
+    (lambda ds: [ds, ds.assign_attrs(spec="{")], "the specification has no "),
 ]
 
 
