@@ -12,10 +12,8 @@ from pydantic import BaseModel
 
 import jaxbandits as jb
 
-
-def start() -> jb.AskTell:
-    """Return the experiment without a message: this is what you change."""
-    return jb.AskTell(jb.UGapEc(epsilon=0.01, delta=0.05), arms=4, key=1)
+#: The arguments of the session: this is what you change, together with the file.
+EXPERIMENT = {"algorithm": jb.UGapEc(epsilon=0.01, delta=0.05), "arms": 4, "key": 1}
 
 
 class Ask(BaseModel):
@@ -38,7 +36,7 @@ class Forget(BaseModel):
     ids: list[str]
 
 
-log = LiveLog(os.environ.get("LIVE_LOG", "experiment.sqlite"), start)
+log = LiveLog(os.environ.get("LIVE_LOG", "experiment.sqlite"), **EXPERIMENT)
 app = FastAPI()
 
 

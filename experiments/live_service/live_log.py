@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS messages (
     position INTEGER PRIMARY KEY, token TEXT UNIQUE, kind TEXT NOT NULL, body TEXT NOT NULL, answer TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS snapshots (position INTEGER PRIMARY KEY, session TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS beginning (position INTEGER PRIMARY KEY, session TEXT NOT NULL);
 """
 
 
@@ -28,17 +29,23 @@ class LiveLog:
 
     Args:
         path: of the SQLite file; it is made if there is none.
-        start: makes the session of an experiment without a message. It must be the same in all processes.
+        algorithm: of the session, one of the package's or your own.
+        options: the session's other arguments. With others, or another algorithm, the file cannot be opened.
     """
 
-    def __init__(self, path: str, start: Callable[[], jb.AskTell]) -> None:
-        self._start, self._lock = start, threading.Lock()
+    def __init__(self, path: str, algorithm: Any, **options: Any) -> None:
+        self._algorithm, self._options, self._lock = algorithm, options, threading.Lock()
         self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.executescript(_TABLES)
-        self._session, self._position = start(), 0
+        self._session, self._position = self._start(), 0
         self._session.warm_up()
-        self._restart()
+        try:
+            self._check_experiment()
+            self._restart()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def ask(self, n: int, token: str | None = None) -> list[dict[str, Any]]:
         """Hand out pulls. A request that is sent twice with one token is answered with the same pulls."""
@@ -106,12 +113,24 @@ class LiveLog:
                 raise RuntimeError(f"message {position} has another answer here: another version, or another machine?")
             self._position = position
 
+    def _start(self) -> jb.AskTell:
+        """Return the session without a message."""
+        return jb.AskTell(self._algorithm, **self._options)
+
+    def _check_experiment(self) -> None:
+        """Refuse the file of another experiment: it would go on with the old algorithm from its snapshot."""
+        here = self._session.to_json()
+        self._connection.execute("INSERT OR IGNORE INTO beginning VALUES (0, ?)", (here,))
+        (there,) = self._connection.execute("SELECT session FROM beginning").fetchone()
+        if jb.AskTell.from_json(there, self._algorithm).to_json() != here:  # from_json refuses another algorithm
+            raise RuntimeError("the log is of an experiment with other arguments: begin another file")
+
     def _restart(self) -> None:
         """Start from the latest snapshot."""
         latest = "SELECT position, session FROM snapshots ORDER BY position DESC LIMIT 1"
         found = self._connection.execute(latest).fetchone()
         self._position = found[0] if found else 0
-        self._session = jb.AskTell.from_json(found[1]) if found else self._start()
+        self._session = jb.AskTell.from_json(found[1], self._algorithm) if found else self._start()
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:

@@ -31,8 +31,7 @@ PER_KILL, WORKERS = 100, 4
 LONGEST = 3000
 
 
-def start():
-    return jb.AskTell(jb.UGapEc(epsilon=0.01, delta=0.05), arms=4, key=1)
+EXPERIMENT = {"algorithm": jb.UGapEc(epsilon=0.01, delta=0.05), "arms": 4, "key": 1}
 
 
 def reward_of(pull):
@@ -42,7 +41,7 @@ def reward_of(pull):
 
 def replayed(path):
     """One process that sees the messages once, in the order of the log; its answers are those of the log."""
-    session = start()
+    session = jb.AskTell(**EXPERIMENT)
     with contextlib.closing(sqlite3.connect(path)) as log:
         rows = log.execute("SELECT token, kind, body, answer FROM messages ORDER BY position").fetchall()
     for _, kind, body, answer in rows:
@@ -68,7 +67,9 @@ def live_log(monkeypatch):
 def opened(live_log):
     """Open a log that is closed after the test."""
     with contextlib.ExitStack() as logs:
-        yield lambda path: logs.enter_context(contextlib.closing(live_log.LiveLog(path, start)))
+        yield lambda path, **options: logs.enter_context(
+            contextlib.closing(live_log.LiveLog(path, **(EXPERIMENT | options)))
+        )
 
 
 def test_processes_that_share_a_log_decide_as_one(live_log, opened, tmp_path, monkeypatch):
@@ -104,6 +105,45 @@ def test_what_is_not_in_the_log_has_not_happened(opened, tmp_path, monkeypatch):
     assert worker.read(lambda session: session.to_json()) == replayed(path)[0].to_json()
     (pull,) = worker.ask(3)
     assert opened(path).read(lambda session: session.in_flight[-1].id) == pull["id"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"algorithm": jb.UGapEc(epsilon=0.02, delta=0.05)}, jb.UsageError, r"algorithm\.epsilon is 0\.01 there"),
+        ({"key": 2}, RuntimeError, "an experiment with other arguments"),
+    ],
+)
+def test_the_file_of_another_experiment_is_refused(options, error, message, opened, tmp_path):
+    path = str(tmp_path / "log.sqlite")
+    opened(path).ask(4)
+    with pytest.raises(error, match=message):
+        opened(path, **options)
+    assert len(opened(path).read(lambda session: session.in_flight)) == 4
+
+
+@jb.algorithm
+class Turns:
+    """A rule of a user."""
+
+    budget: int
+
+    def select(self, arms, key):
+        return arms.time % arms.count
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return arms.mean.argmax()
+
+
+def test_a_rule_of_ones_own_goes_on_from_a_snapshot(live_log, opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(live_log, "SNAPSHOT_EVERY", 1)
+    path = str(tmp_path / "log.sqlite")
+    asked = opened(path, algorithm=Turns(budget=20)).ask(3)
+    flight = opened(path, algorithm=Turns(budget=20)).read(lambda session: session.in_flight)
+    assert [pull._asdict() for pull in flight] == asked
 
 
 class Service:
