@@ -136,6 +136,8 @@ def _passed_over(quickest: Row, delta: float) -> str:
 def _of_budget(found: ComparedRows) -> Iterator[str]:
     honest = [row for row in found.fixed_budget if not row.oracle]
     if not honest or found.budget is None:
+        if found.given_budget and not (found.fixed_budget or found.missing):
+            yield f"No fixed-budget algorithm is suitable for {found.problem.name} and this question."
         return
     finished = [row for row in honest if not row.stopped_early]
     if not finished:

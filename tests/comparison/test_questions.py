@@ -126,6 +126,15 @@ def test_a_delta_that_no_algorithm_is_suitable_for_is_said(monkeypatch):
     assert "Left out: ugape-c" in str(found)
 
 
+def test_a_budget_that_no_algorithm_is_suitable_for_is_said(monkeypatch):
+    """All rules for all arms near the best need a delta: a budget beside it was ignored without a word."""
+    monkeypatch.setattr(candidates, "REGISTRY", {"ugape-c": FEW["ugape-c"]})
+    problem = jb.bernoulli([0.9, 0.1])
+    words = "No fixed-budget algorithm is suitable for bernoulli (2 arms) and this question."
+    assert words in jb.compare(problem, delta=0.1, budget=30, seeds=5).advice()
+    assert "fixed-budget" not in jb.compare(problem, delta=0.1, seeds=5).advice()
+
+
 def test_what_the_bound_holds_for_is_said():
     """Of several good arms any one is right."""
     for line, several in ((0.6, True), (0.85, False), (0.95, False)):
