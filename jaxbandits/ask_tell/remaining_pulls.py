@@ -48,6 +48,7 @@ class _ZeroOrB(Bernoulli):
     largest: jax.Array = dataclasses.field(kw_only=True)  # float32 (K, …)
     parameters: ClassVar[tuple[str, ...]] = ("probability", "largest")
     integer_rewards = False
+    integer_sums = False
 
     @property
     def reward_range(self) -> jax.Array:

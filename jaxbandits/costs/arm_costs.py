@@ -52,7 +52,7 @@ class ArmCosts:
 def _is_whole(problem: Problem) -> bool:
     """Return whether all rewards and costs are whole numbers; not in a live experiment, where costs are unknown."""
     costs = problem.costs
-    return problem.integer_rewards and (
+    return problem.integer_sums and (
         costs is None or costs.price is None or (costs.random and costs.concentration is None)
     )
 

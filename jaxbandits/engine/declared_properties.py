@@ -87,6 +87,8 @@ def _contradictions(problem: Problem, code: Code) -> Iterator[str]:
     found = _median_of_means(rewards)
     near = np.abs(found - mean) <= _error(variance, count) + rounding
     yield from differing("mean", mean, near, f"{count:,} rewards have the mean", found)
+    if problem.integer_sums and (largest := np.max(np.abs(rewards))) > 1:
+        yield f"integer_sums is for rewards 0 and 1, and one of its rewards is {largest:.6g}: sums may pass 2^31"
     if not problem.bounded:
         return
     width = float(np.max(problem.reward_range))

@@ -59,7 +59,7 @@ def first_round(rule: Rule, state: EliminationState, problem: Problem, key: jax.
     drawn = jnp.broadcast_to(problem.rewards(key, 0), state.active.shape)
     first = estimator.term(state.by_place(drawn).astype(jnp.float32), one)
     others = jnp.zeros(((estimator.slots - 1) * state.places, *state.time.shape), first.dtype)
-    whole = problem.integer_rewards and isinstance(estimator, EmpiricalMean)
+    whole = problem.integer_sums and isinstance(estimator, EmpiricalMean)
     sums = (IntSum if whole else CompensatedSum).of(jnp.concatenate([first, others]))
     if isinstance(estimator, Catoni):
         estimator = dataclasses.replace(estimator, last=first)

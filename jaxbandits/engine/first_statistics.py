@@ -36,19 +36,19 @@ def _after_first_pulls(
     if problem.history is not None:
         return _after_history(rule, problem, key, count, order)
     if rule.fresh_only:
-        return ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards).without_sums()
+        return ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_sums).without_sums()
     if not rule.initial_pulls:
         one_by_one = not rule.in_batches
         return ArmStatistics.none(
             problem.arms,
             key.shape,
-            integer=problem.integer_rewards,
+            integer=problem.integer_sums,
             one_by_one=one_by_one,
             variance=rule.second_moments,
         )
 
     def rewards(pull: int) -> jax.Array:
-        drawn = problem.rewards(key, pull)
+        drawn = problem.rewards(key, pull).astype(problem.sum_type)
         return drawn if order is None else order.by_place(jnp.broadcast_to(drawn, (problem.arms, *key.shape)))
 
     known = ArmStatistics.first(rewards(0), None, variance=rule.second_moments)

@@ -63,8 +63,8 @@ def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, as
     """Draw the sums of the requested rewards, `(K, …)`, or of several batches, `(slots, K, …)`; by places."""
     counts, before = state.by_arm(counts_of(asked)), state.by_arm(state.statistics.pulls)
     if not isinstance(asked, Batches):
-        return state.by_place(problem.sums(key, state.batches, counts, before))
-    number, dtype = asked.number, jnp.int32 if problem.integer_rewards else jnp.float32
+        return state.by_place(problem.sums(key, state.batches, counts, before).astype(problem.sum_type))
+    number, dtype = asked.number, problem.sum_type
 
     def draw(batch: jax.Array | int, sums: jax.Array) -> jax.Array:
         pulled = state.statistics.add_counts(counts_of(asked), jnp.full(number.shape, batch), state.time).pulls

@@ -86,7 +86,8 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
     if rule.has_state:
         several = isinstance(pulled, Batches)
         shape = (rule.slots, count) if several else np.shape(pulled)
-        rewards = jnp.zeros(shape, jnp.int32 if problem.integer_rewards else jnp.float32)
+        of_pulls = jnp.int32 if problem.integer_rewards else jnp.float32
+        rewards = jnp.zeros(shape, problem.sum_type if rule.in_batches else of_pulls)
         method = "absorb" if rule.in_batches else "update"
         pulled = jax.tree.map(lambda leaf: jnp.asarray(leaf).astype(jnp.int32), pulled)
         after = called(method, own[0], arms, pulled, rewards)

@@ -79,7 +79,7 @@ class Problem(Facts):
     scored: ClassVar[tuple[str, ...]] = ()
     #: The rule that a parameter must satisfy to have a score; None for any.
     score_range: ClassVar[Rule | None] = None
-    #: Whether rewards are int32 (sums are then exact) or float32.
+    #: Whether rewards are int32, or float32.
     integer_rewards: ClassVar[bool] = False
 
     @classmethod
@@ -211,7 +211,7 @@ class Problem(Facts):
 
         nothing = CompensatedSum.of(jnp.zeros(count.shape, jnp.float32))
         _, total = lax.while_loop(lambda carry: carry[0] < most, add, (jnp.int32(0), nothing))
-        return jnp.round(total.high).astype(jnp.int32) if self.integer_rewards else total.high
+        return jnp.round(total.high).astype(jnp.int32) if self.integer_sums else total.high
 
     def kind(self) -> Self:
         """Return the problem without its name: cells that share a program may differ in it."""

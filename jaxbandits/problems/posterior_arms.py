@@ -63,6 +63,7 @@ class BetaPosterior(_Posterior):
     in_interval = True
     sub_gaussian = True
     integer_rewards = True
+    integer_sums = True
     bound_law = ("bernoulli", 1.0)
     lowest_reward = 0.0
 

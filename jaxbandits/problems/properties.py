@@ -4,6 +4,7 @@ import abc
 from typing import TYPE_CHECKING, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.compilers.jax_settings import run_methods_so
@@ -38,6 +39,8 @@ class Facts(abc.ABC):
     drawn: ClassVar[bool] = False
     #: Whether arms are finite populations, of which a run reads each cell once.
     finite: ClassVar[bool] = False
+    #: Whether sums of rewards are int32: of rewards 0 and 1 only, since sums of larger ones may pass 2^31.
+    integer_sums: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -52,6 +55,11 @@ class Facts(abc.ABC):
     @abc.abstractmethod
     def mean(self) -> jax.Array:
         """Return the expected reward of each arm, float32 `(K, …)`."""
+
+    @property
+    def sum_type(self) -> type[jnp.generic]:
+        """Return the type of sums of rewards."""
+        return jnp.int32 if self.integer_sums else jnp.float32
 
     @property
     def value(self) -> jax.Array:

@@ -93,7 +93,7 @@ class ArmStatistics:
         Args:
             arms: K.
             batch: the shape.
-            integer: whether rewards are integers.
+            integer: whether sums of rewards are int32.
             one_by_one: whether they come one by one, not in sums; means are then stored, 0 before the first pull.
             variance: whether to keep squared deviations.
         """

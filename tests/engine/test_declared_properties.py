@@ -62,6 +62,37 @@ def test_rewards_are_finite():
         jb.run(UGAPE, family(sample=sample), KEY)
 
 
+def whole(step, **changes):
+    """Rewards 0 and `step`, as int32."""
+    sample = classmethod(lambda cls, words, width: (words[0] >> 31).astype(jnp.int32) * step)
+    return family(
+        sample=sample,
+        integer_rewards=True,
+        mean=lambda self: jnp.full_like(self.width, step / 2),
+        variance=lambda self: jnp.full_like(self.width, step**2 / 4),
+        reward_range=lambda self: jnp.float32(step),
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    "rule", [jb.Uniform(budget=20_000), pytest.param(jb.SuccessiveRejects(budget=20_000), marks=pytest.mark.slow)],
+    ids=lambda rule: type(rule).__name__,
+)  # fmt: skip
+def test_sums_of_whole_rewards_pass_the_range_of_int32(rule):
+    """10,000 rewards of 0 or 500,000 add up to 2.5e9; as int32 they made the mean of an arm negative."""
+    state = jb.run(rule, whole(500_000), KEY)
+    assert min(state.pulls.tolist()) >= 9_999
+    # The standard error is 2,500: P(a false alarm) < 1e-15.
+    np.testing.assert_allclose(state.mean, 250_000, atol=8.5 * 2_500)
+
+
+def test_sums_are_whole_numbers_for_rewards_0_and_1_only():
+    declared_properties.check_declared_properties(whole(1, integer_sums=True))
+    with pytest.warns(UserWarning, match=r"^Own\.integer_sums is for rewards 0 and 1, and one of its rewards is 2"):
+        declared_properties.check_declared_properties(whole(2, integer_sums=True))
+
+
 def test_heavy_tails_have_a_mean_and_no_range():
     """Rewards u^(-1/1.5), of mean 3 and infinite variance; beside a finite one, 2 is no mean."""
     members = {

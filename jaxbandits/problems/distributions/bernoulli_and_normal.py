@@ -41,6 +41,7 @@ class Bernoulli(Problem):
     in_interval = True
     sub_gaussian = True
     integer_rewards = True
+    integer_sums = True
     bound_law = ("bernoulli", 1.0)
     second_word_free = True  # but in one draw of 2^31
     lowest_reward = 0.0
