@@ -155,7 +155,7 @@ def expected(
         terms, status = by_problem_differences(linearised(value), around), runs["status"].isel({NUDGE: 0}, drop=True)
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     elif kind == "law":
-        (terms, number), status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
+        (terms, number), status = by_scores(runs, value, problem, parameter, root_seed, wrt), runs["status"]
     elif kind == "policy":
         score, status = runs[POLICY_SCORE].astype(np.float64), runs["status"]
         terms = centred(value, score)

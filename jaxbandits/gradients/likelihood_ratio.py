@@ -60,17 +60,27 @@ def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., A
 
 
 def by_scores(
-    runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int
+    runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int, wrt: str
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return each run's sample of the gradient, and how many runs carry it.
+    """Return each run's sample of the gradient in `parameter`, which the user named `wrt`, and how many runs carry it.
 
     Both have the dimensions of `value` and the arms.
+
+    Raises:
+        UsageError: the metric's own derivative is not finite in runs that have the metric.
     """
     score = _scores(runs[ARM_PULLS], problem, parameter, root_seed)
     terms = centred(value, score)
     number = fewer(carrying(terms), varied(score, runs[ARM_PULLS]))
     if DIRECT in runs:
-        terms = terms + linearised(runs[DIRECT].astype(np.float64).where(value.notnull()))
+        direct = runs[DIRECT].astype(np.float64).where(value.notnull())
+        # A NaN here is no run without the metric: the mean over the other runs would be another number.
+        if lost := int((value.notnull() & ~np.isfinite(direct)).sum()):
+            raise UsageError(
+                f"the metric's derivative in {wrt} is not finite {lost:,} times, as that of a square root at 0: "
+                "jnp.where must choose its argument, not only its result"
+            )
+        terms = terms + linearised(direct)
     arms = [name for name in ("bandit", "arm") if name in terms.dims]
     return terms.transpose(..., *arms), number.transpose(..., *arms)
 
