@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 from jaxbandits import theory
 from jaxbandits.algorithms.parameters import axes_of
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.algorithms.traits import tolerance_of
+from jaxbandits.algorithms.traits import answers_of, tolerance_of
 from jaxbandits.checks import INSIDE_UNIT, number, seed, shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
@@ -24,14 +24,12 @@ from jaxbandits.errors import UsageError
 from jaxbandits.gradients.expectations import expected
 from jaxbandits.gradients.rare_outcomes import interval_of_value
 from jaxbandits.problems.base import Problem
+from jaxbandits.tuning.complexity_level import Level
 from jaxbandits.tuning.instance_parameters import seed_of
 from jaxbandits.tuning.optimizers import optimizer_of
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["Hardened", "adversary"]
-
-#: Bisections, and the largest logarithm of a factor of the gaps.
-_HALVINGS, _SCALES = 60, 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,10 +112,11 @@ def adversary(
     level = Level(measure_of_hardness, ends, float(measure_of_hardness(jnp.asarray(start, jnp.float32))))
     if not 0 < level.at < np.inf:
         raise UsageError(f"the complexity must be positive and finite at the start, got {level.at}")
+    level.check_falls(start)
     means = jnp.asarray(start, jnp.float32)
     state = moving.init(means)
     rows: list[dict[str, float | np.ndarray]] = []
-    options: dict[str, Any] = {"max_pulls": max_pulls}
+    options: dict[str, Any] = {"wrt": "problem.mean", "max_pulls": max_pulls}  # the algorithm may have a mean too
     for step in range(steps):
         here = _with_means(problem, means)
         found = expected(metric, algorithm, here, seeds=seeds, root_seed=seed_of(root_seed, "steps", step), **options)
@@ -141,55 +140,6 @@ def adversary(
     return Hardened(_with_means(problem, means), _history(rows), judgement)
 
 
-@dataclasses.dataclass(frozen=True)
-class Level:
-    """The means of one complexity, within ends."""
-
-    complexity: Callable[[jax.Array], jax.Array]
-    ends: tuple[float, float]
-    at: float
-
-    def along(self, means: jax.Array, gradient: jax.Array) -> jax.Array:
-        """Return the part of a gradient that leaves the complexity as it is."""
-        normal = jax.grad(lambda x: self.complexity(x))(means)
-        return gradient - normal * (gradient @ normal) / jnp.maximum(normal @ normal, 1e-30)
-
-    def back(self, means: np.ndarray) -> jax.Array:
-        """Return means with the gaps scaled until the complexity is the level's.
-
-        Where the ends leave no room for that, the best mean is moved up first.
-
-        Raises:
-            UsageError: gaps of no scale have it.
-        """
-        inside = np.clip(means, *self.ends)
-        gaps = inside.max() - inside
-
-        def scaled(best: float, log_scale: float) -> jax.Array:
-            return jnp.asarray(np.clip(best - np.exp(log_scale) * gaps, *self.ends), jnp.float32)
-
-        def easy(best: float, log_scale: float) -> bool:
-            return float(self.complexity(scaled(best, log_scale))) <= self.at
-
-        best = float(inside.max())
-        if not easy(best, _SCALES) and np.isfinite(self.ends[1]):
-            best = _least(lambda x: easy(x, _SCALES), best, self.ends[1])
-        if not easy(best, _SCALES):
-            raise UsageError(
-                f"no gaps around the means {inside.tolist()} have the start's complexity {self.at:g}: a complexity "
-                "must fall as gaps grow, and steps must not be too large"
-            )
-        return scaled(best, _least(lambda x: easy(best, x), -_SCALES, _SCALES))
-
-
-def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the smallest number between two where a condition holds that holds above it."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
 def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
     """Wrap a user's function, of which JAX may have traced parts before they were edited."""
     if not callable(complexity):
@@ -207,10 +157,10 @@ def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax
 
 
 def _usual(known: Rule) -> Callable[[jax.Array], jax.Array]:
-    returned, epsilon = known.given("m"), tolerance_of(known)
+    returned, epsilon = answers_of(known) or 1, tolerance_of(known)
 
     def complexity(means: jax.Array) -> jax.Array:
-        return theory.h_epsilon(means, epsilon, m=1 if returned is None else returned)
+        return theory.h_epsilon(means, epsilon, m=returned)
 
     return complexity
 

@@ -107,6 +107,48 @@ def test_bad_input(call, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("constant", [lambda means: 5.0, lambda means: 0 * means.sum() + 5])
+def test_a_complexity_that_does_not_change_with_the_gaps_is_refused(constant):
+    """Each step divided the gaps by 148, without a word."""
+    with pytest.raises(jb.UsageError, match="must fall as gaps grow, and does not around the means"):
+        jb.adversary(UNIFORM, START, complexity=constant, steps=1, seeds=20, judged_seeds=20)
+
+
+@jb.algorithm
+class Two:
+    """Returns two arms, and has a parameter called mean."""
+
+    traits = jb.Traits(answers="top")
+    budget: int
+    top: int = 2
+    mean: float = 0.5
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return jnp.argsort(jnp.argsort(-arms.mean)) < self.top
+
+
+def test_the_complexity_is_that_of_as_many_arms_as_the_rule_returns():
+    """It was that of the best arm, unless the number of arms was a parameter called m of a built-in rule."""
+    start = [0.8, 0.6, 0.4, 0.3]
+    hard = jb.adversary(Two(budget=20), jb.bernoulli(start), steps=1, seeds=50, judged_seeds=50)
+    two = float(jb.theory.h_epsilon(jnp.asarray(start), 0.0, m=2))
+    np.testing.assert_allclose(hard.judged.complexity, two, rtol=1e-4)
+
+
+def test_a_rule_that_returns_two_arms_has_hard_instances():
+    """With all other arms at the least mean, the second best is no better than the third, and nothing was found."""
+    rule = jb.LUCB(epsilon=0.1, delta=0.1, m=2)
+    hard = jb.adversary(rule, jb.bernoulli([0.8, 0.6, 0.4, 0.3]), "pulls", steps=2, seeds=50, judged_seeds=50)
+    np.testing.assert_allclose(hard.judged.complexity, float(hard.history.complexity[0]), rtol=1e-4)
+    assert (np.asarray(hard.problem.mean) != np.asarray([0.8, 0.6, 0.4, 0.3], np.float32)).all()
+
+
 @pytest.mark.parametrize("start", [START, jb.gaussian([0.6, 0.4])])
 def test_a_complexity_that_grows_with_the_gaps_is_refused(start):
     """With ends it was not kept, and without them the means were infinite."""
