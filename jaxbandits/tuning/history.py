@@ -9,11 +9,13 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.io.diff import difference, warn_of_doubts
+from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.bijectors import Coordinate
 from jaxbandits.tuning.estimates import Estimate
+from jaxbandits.tuning.instance_parameters import hash_of
 from jaxbandits.users_code.records import CODE
 
-__all__ = ["Step", "history_of", "steps_of"]
+__all__ = ["Step", "check_drawn", "history_of", "steps_of"]
 
 _MEANS = ("objective", "error")
 
@@ -25,6 +27,7 @@ class Step(NamedTuple):
     multiplier: float
     means: dict[str, Estimate]
     slopes: dict[str, dict[str, Estimate]]
+    drawn: int | None  # `hash_of` its problems; None in histories of versions that did not keep it
 
 
 def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: Mapping[str, object]) -> xr.Dataset:
@@ -48,6 +51,8 @@ def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: Mappin
         name: (dims, np.asarray(values, np.float64).reshape([shapes[dim] for dim in np.atleast_1d(dims)]))
         for name, (dims, values) in found.items()
     }
+    if all(step.drawn is not None for step in steps):
+        arrays["drawn"] = ("step", np.asarray([step.drawn for step in steps], np.int64))
     return xr.Dataset(
         arrays, coords={"step": np.arange(len(steps)), "parameter": names}, attrs={"spec": json.dumps(about)}
     )
@@ -85,5 +90,16 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
         points = {name: float(row["point"].sel(parameter=name)) for name in names}
         means = {mean: of(mean) for mean in _MEANS}
         slopes = {mean: {name: of(f"{mean}_slope", parameter=name) for name in names} for mean in _MEANS}
-        steps.append(Step(points, float(row["multiplier"]), means, slopes))
+        drawn = int(row["drawn"]) if "drawn" in row else None
+        steps.append(Step(points, float(row["multiplier"]), means, slopes, drawn))
     return steps
+
+
+def check_drawn(step: Step, number: int, problems: Sequence[Problem]) -> None:
+    """Check that a step of a history had these problems.
+
+    Raises:
+        UsageError: it had others, so that the function that draws them has changed.
+    """
+    if step.drawn not in (None, hash_of(problems)):
+        raise UsageError(f"the history is of another distribution: other problems are drawn in step {number}")

@@ -1,16 +1,19 @@
 """Problems to tune on, fresh ones in each step, and others to judge by."""
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Sequence
 
+import jax
 import numpy as np
 
 from jaxbandits.checks import whole
 from jaxbandits.errors import UsageError
+from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily, listed
 
-__all__ = ["INSTANCE", "Draw", "Instances", "family", "instances_of", "seed_of"]
+__all__ = ["INSTANCE", "Draw", "Instances", "family", "hash_of", "instances_of", "seed_of"]
 
 #: The dimension of the problems.
 INSTANCE = "instance"
@@ -81,6 +84,12 @@ def _drawn(draw: Draw, random: np.random.Generator) -> Problem:
 def family(problems: Sequence[Problem]) -> ProblemFamily:
     """Return the problems along an axis, `INSTANCE`."""
     return listed(problems, INSTANCE)
+
+
+def hash_of(problems: Sequence[Problem]) -> int:
+    """Return a number that says which problems these are, in [0, 2^60)."""
+    words = [array_hash(jax.tree.leaves(problems)), *(type(problem).__name__ for problem in problems)]
+    return int(hashlib.sha256(" ".join(words).encode()).hexdigest()[:15], 16)
 
 
 def seed_of(root_seed: int, use: str, step: int = 0) -> int:

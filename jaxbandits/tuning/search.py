@@ -23,8 +23,8 @@ from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.tuning.bijectors import Coordinate, check_without_axes, coordinates
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
 from jaxbandits.tuning.evaluation import judged, share_within
-from jaxbandits.tuning.history import Step, history_of, steps_of
-from jaxbandits.tuning.instance_parameters import Draw, family, instances_of, seed_of
+from jaxbandits.tuning.history import Step, check_drawn, history_of, steps_of
+from jaxbandits.tuning.instance_parameters import Draw, family, hash_of, instances_of, seed_of
 from jaxbandits.tuning.optimizers import optimizer_of
 from jaxbandits.users_code.records import recorded
 
@@ -166,12 +166,13 @@ def tune(
     with interruptible():
         for number_of in range(steps):
             points = {name: float(point) for name, point in state.points.items()}
+            on, own_seed = drawn.of_step(number_of, instances), seed_of(root_seed, "steps", number_of)
             if number_of < len(made):
                 search.check_same(made[number_of], points, state.multiplier)
+                check_drawn(made[number_of], number_of, on)
             else:
-                on = family(drawn.of_step(number_of, instances))
-                means, found = slopes(goal, algorithm, where, points, on, seeds, seed_of(root_seed, "steps", number_of))
-                made.append(Step(points, state.multiplier, means, found))
+                means, found = slopes(goal, algorithm, where, points, family(on), seeds, own_seed)
+                made.append(Step(points, state.multiplier, means, found, hash_of(on)))
                 if on_step is not None:
                     on_step(history_of(made, where, about))
             state = search.moved(state, made[number_of], made[0])

@@ -147,6 +147,28 @@ def test_a_history_of_other_problems_with_the_same_means_is_refused(family, mess
         jb.tune(Dial(1.0), lambda random: family([random.uniform(0.7, 0.9), 0.5]), square, **arguments)
 
 
+def test_a_history_of_another_distribution_with_the_same_first_problems_is_refused():
+    """Only the problems of the first step were compared, and a distribution's rare problems may come later."""
+    steps = [0]
+
+    def rarely(means):
+        def draw(random):
+            steps[0] += 1
+            return jb.bernoulli(means if steps[0] == 2 else [0.8, 0.5])
+
+        steps[0] = -1  # the first problem is drawn once more, for the record
+        return draw
+
+    given = {"wrt": ["x"], "instances": 1, "seeds": 20, "held_out": 2}
+    first = jb.tune(Dial(1.0), rarely([0.9, 0.5]), square, steps=2, **given).history
+    again = jb.tune(Dial(1.0), rarely([0.9, 0.5]), square, steps=2, history=first, **given)
+    assert again.history.identical(first)
+    with pytest.raises(jb.UsageError, match="another distribution: other problems are drawn in step 1"):
+        jb.tune(Dial(1.0), rarely([0.7, 0.5]), square, steps=3, history=first, **given)
+    old = first.drop_vars("drawn")  # as earlier versions wrote it
+    assert jb.tune(Dial(1.0), rarely([0.9, 0.5]), square, steps=2, history=old, **given).history.identical(old)
+
+
 @pytest.mark.slow
 def test_a_history_of_a_list_with_another_problem_is_refused():
     """Only the problems of the first step were compared."""
