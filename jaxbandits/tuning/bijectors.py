@@ -11,6 +11,9 @@ from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = ["Coordinate", "check_without_axes", "coordinates"]
 
+#: The largest logarithm that is taken of a distance; that of the largest float64 is 709.8.
+_MOST = 709.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Coordinate:
@@ -38,8 +41,12 @@ class Coordinate:
         if self.low == -math.inf:
             return point * self._unit
         if self.high == math.inf:
-            return self.low + math.exp(point)
-        return self.low + (self.high - self.low) / (1 + math.exp(-point))
+            return self.low + math.exp(min(point, _MOST))
+        return self.low + (self.high - self.low) / (1 + math.exp(min(-point, _MOST)))
+
+    def reaches(self, point: float, width: float) -> bool:
+        """Return whether the values on both sides of a point differ, and lie between the ends."""
+        return self.low < self.value(point - width) < self.value(point + width) < self.high
 
     @property
     def _unit(self) -> float:

@@ -237,8 +237,9 @@ class _Search(NamedTuple):
         gradient = {name: jax.numpy.float32(value) for name, value in slope.items()}
         updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.points)
         points = optax.apply_updates(state.points, updates)
-        if lost := [name for name, point in points.items() if not np.isfinite(point)]:
-            raise UsageError(f"tuning led {lost[0]} to {points[lost[0]]}: a smaller learning rate may help")
+        reached = [(one, float(points[one.parameter])) for one in self.where]
+        if lost := [(one.parameter, one.value(point)) for one, point in reached if not one.reaches(point, WIDTH)]:
+            raise UsageError(f"tuning led {lost[0][0]} to {lost[0][1]:g}: a smaller learning rate may help")
         return _State(points, optimizer, multiplier)
 
     def check_same(self, step: Step, points: dict[str, float], multiplier: float) -> None:

@@ -53,6 +53,13 @@ class TwoDials(Dial):
     turns: int
 
 
+@jb.algorithm
+class AtLeast(Dial):
+    """Is tuned by a logarithm."""
+
+    x: float = jb.parameter("positive")
+
+
 def square(problem, state, recommended):
     return (state.own.x - 3 * problem.mean[0]) ** 2
 
@@ -258,6 +265,16 @@ def test_coordinates_stay_in_range(low, high, value):
     assert at.value(at.point(value) + 0.1) > value
 
 
+@pytest.mark.parametrize(("low", "high", "value"), [(0.0, 1.0, 0.5), (0.0, np.inf, 3.0), (1.0, np.inf, 1.3)])
+@pytest.mark.parametrize("point", [-1e6, -800.0, 800.0, 1e6, np.nan])
+def test_a_point_beyond_the_numbers_is_not_reached(low, high, value, point):
+    """The exponential overflowed, with a traceback."""
+    at = Coordinate("x", value, low, high)
+    at.value(point)
+    assert not at.reaches(point, 0.1)
+    assert at.reaches(at.point(value), 0.1)
+
+
 BAD = [
     ({"wrt": []}, "names of parameters"),
     ({"wrt": ["y"]}, "Dial"),
@@ -266,6 +283,7 @@ BAD = [
     ({"error_at_most": 1.0}, "strictly between 0 and 1"),
     ({"against": {"tuned": Dial(2.0)}}, "must not use the names 'start' and 'tuned'"),
     ({"optimizer": optax.sgd(float("inf"))}, "smaller learning rate"),
+    ({"algorithm": AtLeast(1.0), "optimizer": optax.sgd(-1e6)}, "tuning led x to .*a smaller learning rate may help"),
     ({"held_out": 1}, "at least 2"),
     ({"against": [Dial(2.0)]}, "against must be algorithms by their names"),
     (
@@ -279,7 +297,7 @@ BAD = [
 @pytest.mark.parametrize(("options", "message"), BAD)
 def test_bad_input(options, message):
     with pytest.raises(jb.UsageError, match=message) as error:
-        quickly(Dial(1.0), **({"objective": square, "steps": 2} | options))
+        quickly(**({"algorithm": Dial(1.0), "objective": square, "steps": 2} | options))
     assert "\n" not in str(error.value)
 
 
