@@ -1,6 +1,7 @@
 """The command `tune`."""
 
 from json import dumps
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +131,16 @@ def _said(steps: xr.Dataset, of: int) -> str:
 
 
 def _json_of(found: Any) -> str:
-    """Return one JSON object: the values found, and the scores on the held-out instances."""
+    """Return one JSON object: the values found, and the scores on the held-out instances; null where there is none."""
     rows = {
-        str(name): {str(key): float(one) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
+        str(name): {str(key): _known(float(one)) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
         for name in found.held_out["algorithm"].values
     }
-    return dumps({"tuned": _values(found), "held_out": rows})
+    return dumps({"tuned": _values(found), "held_out": rows}, allow_nan=False)
+
+
+def _known(number: float) -> float | None:
+    return number if isfinite(number) else None
 
 
 def _values(found: Any) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """The command `tune`: a specification in, a history on disk and a table out, and on from where it stopped."""
 
 import json
+import types
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.cli import main
+from jaxbandits.cli import main, tune_command
 from jaxbandits.tuning.distributions import distribution
 
 SPECIFICATION = """
@@ -77,6 +78,16 @@ def test_a_search_is_kept_told_and_continued(capsys):
     written(SPECIFICATION.replace("seeds = 20", "seeds = 21"))
     assert main([*command, "--resume"]) == 2
     assert "seeds is 20 there and 21 here" in capsys.readouterr().err
+
+
+def test_a_score_that_no_run_has_is_null():
+    """An algorithm that returns no arm has no regret: NaN was printed, which JSON does not have."""
+    held_out = xr.Dataset({"objective": ("algorithm", [0.5, np.nan])}, {"algorithm": ["tuned", "none"]})
+    text = tune_command._json_of(types.SimpleNamespace(values={"a": 1.5}, held_out=held_out))
+    assert json.loads(text) == {
+        "tuned": {"a": 1.5},
+        "held_out": {"tuned": {"objective": 0.5}, "none": {"objective": None}},
+    }
 
 
 @pytest.mark.parametrize(
