@@ -3,21 +3,22 @@
 import collections
 import dataclasses
 import functools
+import sys
 import types
 from collections.abc import Callable
 
 __all__ = ["attributes_of", "fields_of", "functions_in", "innermost"]
 
-#: What `typing.NamedTuple` and `abc` add: it does not affect a result, or is part of what does.
-_ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields", "_field_defaults"}
-#: The file name of functions that `dataclasses` has written.
-_WRITTEN = "<string>"
+#: What `typing.NamedTuple` adds, if the user does not define it: it does not affect a result, or is part of what does.
+_OF_NAMED_TUPLES = vars(collections.namedtuple("_Empty", ())).keys() - {"_fields", "_field_defaults"}
+#: The function in which `dataclasses` writes its own.
+_WRITTEN = "__create_fn__."
 
 
 def attributes_of(cls: type) -> list[tuple[str, object]]:
     """Return name and value of the methods and constants that a class's body defines; no fields of a dataclass."""
     fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
-    names = sorted(vars(cls).keys() - fields - _ADDED)
+    names = sorted(vars(cls).keys() - fields)
     return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
 
 
@@ -64,12 +65,23 @@ def innermost(function: object) -> types.FunctionType | None:
 
 
 def _is_added(name: str, value: object) -> bool:
-    """Return whether an attribute follows from the rest: places of fields, and what `dataclasses` writes."""
+    """Return whether an attribute follows from the rest: places of fields, and what Python and `dataclasses` write."""
     if isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType):
         return True
-    if type(value).__name__ == "_tuplegetter":
+    if type(value).__name__ in ("_tuplegetter", "_abc_data"):
+        return True
+    functions = [innermost(function) for _, function in functions_in(value)]
+    if functions and name in _OF_NAMED_TUPLES and all(map(_is_of_python, functions)):
         return True
     if not (name.startswith("__") and name.endswith("__")):
         return False
-    inner = [innermost(function) for _, function in functions_in(value)]
-    return all(function is not None and function.__code__.co_filename == _WRITTEN for function in inner)
+    if not functions:  # a method by a decorator, such as `jax.jit`; no constant, such as `__doc__`
+        is_method = callable(value) or hasattr(value, "__get__")
+        return not is_method or isinstance(value, type | types.MethodDescriptorType)
+    return all(function is not None and function.__code__.co_qualname.startswith(_WRITTEN) for function in functions)
+
+
+def _is_of_python(function: types.FunctionType | None) -> bool:
+    """Return whether Python defines a function, or made it for a named tuple."""
+    module = "" if function is None else str(function.__globals__.get("__name__"))
+    return module in sys.stdlib_module_names or module.startswith("namedtuple_")

@@ -103,6 +103,9 @@ class Values:
             raise CannotTellError("value that is being traced")
         if not isinstance(value, jax.Array) and value.dtype.hasobject:
             return f"array{value.shape} {self._text(value.tolist())}"
+        own = None if type(value).__module__.startswith("numpy") else getattr(value, "__dict__", None)
+        if isinstance(value, np.ndarray) and own:  # of a subclass, such as a unit
+            return f"{self._text(value.view(np.ndarray))} {self._text(own)}"
         try:
             return array_text(value)
         except RuntimeError:  # an array of JAX's that has been deleted, or lies on other machines

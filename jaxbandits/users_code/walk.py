@@ -226,7 +226,7 @@ class _Walk:
             is_named = isinstance(value, types.FunctionType | type) and value.__name__ != "<lambda>"
             self._value(f"{label}: {name}", name, value, value.__name__ if closure and is_named else None)
         elif value not in within and not self._owners.is_installed(value.__name__):
-            for attribute in sorted(attributes & vars(value).keys()):
+            for attribute in sorted((attributes | {"__getattr__"}) & vars(value).keys()):
                 one = f"{name}.{attribute}"
                 self._named(label, one, vars(value)[attribute], attributes, within=(*within, value))
 

@@ -288,19 +288,30 @@ NEW_INSTANCES = {
     "@dataclasses.dataclass\nclass Pair:\n x: int\n y: int\ndef Own(): return Pair(1, 0)": ("x: int\n y", "y: int\n x"),
     "@dataclasses.dataclass(eq=True)\nclass Pair:\n y: int\ndef Own():\n x = Pair(0) == Pair(0)\n return Pair": "False",
     "array = np.ma.array([1], mask=[True])\nclass Own:\n x = property(lambda self: array.count())": "False",
+    "@dataclasses.dataclass\nclass Own:\n x: int = 0\n def __post_init__(self): self.x = 1": "2",
+    "class Own(int):\n x = 0\n def __new__(cls): return int.__new__(cls, 1)": "2",
+    "class Own(typing.NamedTuple):\n x: int = 0\n def __repr__(self): return '1'": "2",
+    "class Own:\n x = property(lambda self: self._replace())\n def _replace(self): return 1": "2",
+    "class Own:\n x = property(lambda self: self[0])\n @functools.cache\n def __getitem__(self, i): return 1": "2",
+    "class Own:\n x = property(lambda self: self(0))\n @jitted\n def __call__(self, x): return x + 1": "2",
+    "class Array(np.ndarray): pass\narray = np.ones(3).view(Array)\narray.unit = 1\ndef Own(): return array": "2",
+    "Own = types.ModuleType('own')\ndef at(name): return 1\nOwn.__getattr__ = at\nmodule = Own": "2",
 }
 
 
 @pytest.mark.parametrize("text", NEW_INSTANCES)
 def test_what_new_instances_of_a_users_class_are(text):
-    """Defaults and the order of fields were not read, nor were the masks of arrays."""
+    """Defaults, masks, methods with decorators and what has a name of Python's own is read."""
     edit = NEW_INSTANCES[text]
     old, new = edit if isinstance(edit, tuple) else ({"2": "1", "False": "True"}[edit], edit)
 
     def key(text):
         within = {"__name__": "__main__"}
-        exec(f"import collections, dataclasses, typing, numpy as np, jaxbandits as jb\n{text}", within)
-        exec("def metric(problem, state, recommended):\n return Own().x", within)
+        exec("import collections, dataclasses, functools, types, typing, jax, numpy as np, jaxbandits as jb", within)
+        exec("jitted = functools.partial(jax.jit, static_argnums=0)", within)
+        exec(text, within)
+        used = "module" if "module" in within else "Own()"
+        exec(f"def metric(problem, state, recommended):\n return {used}.x", within)
         return code_of(functions={"metric": within["metric"]}).key, recorded(functions={"metric": within["metric"]})
 
     assert key(text) == key(text)
