@@ -35,6 +35,8 @@ _WANTED: tuple[tuple[str, Callable[..., AbstractContextManager[object]], object]
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
+#: What stands for no mesh of devices.
+_NO_MESH = jax.sharding.Mesh(np.empty((), object), ())
 #: The narrower types that JAX uses where `jax_enable_x64` is off.
 _NARROWER = {np.dtype(f"{kind}64"): np.dtype(f"{kind}32") for kind in ("float", "int", "uint")}
 
@@ -56,7 +58,8 @@ def own_settings(*kept: str) -> Iterator[None]:
 
     Args:
         *kept: settings that stay the user's: `jax_enable_x64` for formulas of theory, which are as precise as their
-            arguments; `jax_disable_jit` for single runs, to show the user every step.
+            arguments; `jax_disable_jit` for single runs, to show the user every step; `mesh`, of `jax.set_mesh`, for
+            what a user may trace, with arrays of that mesh.
     """
     if _thread.inside:
         yield
@@ -66,6 +69,8 @@ def own_settings(*kept: str) -> Iterator[None]:
             # A setting that is None has its default.
             if name not in kept and getattr(jax.config, name) not in (value, None):
                 stack.enter_context(setting(value))
+        if "mesh" not in kept and not jax.sharding.get_abstract_mesh().empty:
+            stack.enter_context(jax.set_mesh(_NO_MESH))  # sweeps have a mesh of their own
         _thread.inside = True
         try:
             yield
@@ -83,9 +88,9 @@ def run_methods_so(cls: type, *names: str) -> None:
     for name in names:
         method = vars(cls).get(name)
         if isinstance(method, types.FunctionType):
-            setattr(cls, name, own_settings()(method))
+            setattr(cls, name, own_settings("mesh")(method))
         elif isinstance(method, property) and method.fget is not None:
-            setattr(cls, name, property(own_settings()(method.fget), doc=method.__doc__))
+            setattr(cls, name, property(own_settings("mesh")(method.fget), doc=method.__doc__))
 
 
 def narrowed(tree: T) -> T:

@@ -35,7 +35,7 @@ __all__ = ["prepared", "run", "trajectory"]
 _MOST = 16
 
 
-@own_settings("jax_disable_jit")
+@own_settings("jax_disable_jit", "mesh")
 def run(algorithm: object, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Arms:
     """Return the final state of one run.
 
@@ -159,7 +159,7 @@ def _realised(algorithm: Rule, problem: Problem, key: jax.Array) -> Problem:
     return problem.realised(key)
 
 
-@own_settings("jax_disable_jit")
+@own_settings("jax_disable_jit", "mesh")
 def trajectory(algorithm: object, problem: Problem, key: jax.Array, steps: int) -> Arms:
     """Return the states of one run after 0, 1, …, `steps` steps, on a new first axis.
 

@@ -131,7 +131,7 @@ class Softened(Rule):
         return tuple(jax.jvp(log_probabilities, values, unit)[1] for unit in units)
 
 
-@own_settings()
+@own_settings("mesh")
 def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
     """Return an index policy that pulls arm k with probability softmax(index / temperature)_k.
 

@@ -93,7 +93,7 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
     signature = inspect.signature(make)
 
     @functools.wraps(make)
-    @own_settings()
+    @own_settings("mesh")
     def build(*args: object, **kwargs: object) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)

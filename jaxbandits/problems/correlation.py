@@ -10,7 +10,7 @@ from jaxbandits.errors import UsageError
 __all__ = ["estimate_correlation"]
 
 
-@own_settings()
+@own_settings("mesh")
 def estimate_correlation(samples: ArrayLike) -> float:
     """Estimate V, Var(X_A) <= V E X_A for every set A of arms, from a table of joint rewards.
 

@@ -132,7 +132,7 @@ class Costs:
         return dataclasses.replace(self, price=with_copies(self.price, extra))
 
 
-@own_settings()
+@own_settings("mesh")
 def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     """Return the same problem with other costs of pulls.
 

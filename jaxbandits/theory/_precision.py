@@ -34,7 +34,7 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
     """
 
     @functools.wraps(formula)
-    @own_settings("jax_enable_x64")
+    @own_settings("jax_enable_x64", "mesh")
     def answered(*args: P.args, **kwargs: P.kwargs) -> R:
         args = tuple(_array(value) for value in args)  # type: ignore[assignment]
         kwargs = {name: _array(value) for name, value in kwargs.items()}  # type: ignore[assignment]

@@ -273,3 +273,16 @@ def test_only_arrays_of_64_bits_become_narrower():
     assert (found[0].dtype, found[1].dtype) == (np.float32, np.int32)
     assert found[2] is KEY
     assert found[3:] == wide[3:5]
+
+
+@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+def test_a_users_mesh_does_not_reach_a_sweep(kind):
+    """JAX refused the sweep's own mesh under another one."""
+    rule = jb.Uniform(budget=6)
+    before, pulls = jb.simulate(rule, arms(), seeds=2), jb.run(rule, arms(), KEY).pulls
+    mesh = jax.make_mesh((1,), ("users",), (jax.sharding.AxisType[kind],))
+    with jax.set_mesh(mesh):
+        problem = arms()
+        assert jb.simulate(rule, arms(), seeds=2).equals(before)
+        assert (jax.jit(lambda key: jb.run(rule, problem, key).pulls)(KEY) == pulls).all()
+        assert jax.sharding.get_abstract_mesh() == mesh.abstract_mesh
