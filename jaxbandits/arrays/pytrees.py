@@ -11,9 +11,10 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 import jax
+import jax.numpy as jnp
 from jax.tree_util import PyTreeDef
 
-__all__ = ["classes", "is_traced", "pytree", "register_fields"]
+__all__ = ["classes", "is_key", "is_traced", "pytree", "register_fields"]
 
 C = TypeVar("C")
 
@@ -78,6 +79,11 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
 def is_traced(tree: object) -> bool:
     """Return whether a leaf is being traced by jit, vmap or grad, and has no value."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+
+
+def is_key(array: jax.Array | jax.ShapeDtypeStruct | jax.core.ShapedArray) -> bool:
+    """Return whether an array, or what has the type of one, is of typed keys."""
+    return bool(jnp.issubdtype(array.dtype, jax.dtypes.prng_key))
 
 
 def classes(tree: object) -> tuple[type, ...]:

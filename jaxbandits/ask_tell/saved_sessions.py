@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.ask_tell.live_run import LiveRun
 from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.ask_tell.snapshot import Moment
@@ -132,7 +133,7 @@ def _words(leaf: jax.Array) -> jax.Array:
     """Return the leaf; of a key, which a randomised algorithm keeps, its words; of complex numbers, both parts."""
     if jnp.issubdtype(leaf.dtype, np.complexfloating):
         return jnp.stack([jnp.real(leaf), jnp.imag(leaf)], axis=-1)
-    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
+    return jax.random.key_data(leaf) if is_key(leaf) else leaf
 
 
 def _request_data(request: Request) -> list[object]:

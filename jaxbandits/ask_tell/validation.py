@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxbandits import checks
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE, FamilyRule
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -31,7 +31,7 @@ def key_of(given: jax.Array | int) -> jax.Array:
     """Return a typed key of shape `()`, given as such or as a seed."""
     if not isinstance(given, jax.Array):
         return root_key(checks.seed("key", given))
-    if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
+    if not is_key(given) or given.shape:
         raise UsageError("key must be one typed key, such as jax.random.key(0), or a seed")
     return given
 

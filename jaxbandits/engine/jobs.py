@@ -11,6 +11,7 @@ from jax.extend import core
 from jax.sharding import NamedSharding, PartitionSpec
 
 from jaxbandits.arrays.platform_lowering import lowering, tracing_for
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.costs.accounts import CheckpointCosts
 from jaxbandits.engine.aot_cache import kept_types
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
@@ -40,7 +41,7 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     check_memory(types, cells.problem.arms, settings)
 
     def blank(leaf: jax.ShapeDtypeStruct) -> jax.Array | np.ndarray:
-        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        if is_key(leaf):
             words: Any = np.zeros((*leaf.shape, 2), np.uint32)
             return jax.random.wrap_key_data(words, impl="threefry2x32")
         return np.zeros(leaf.shape, leaf.dtype)

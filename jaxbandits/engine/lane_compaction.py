@@ -6,10 +6,10 @@ On a CPU idle lanes take as long as busy ones, but another program takes some se
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.lane_state import Carry, Settings
 
@@ -53,7 +53,7 @@ def packed(carry: Carry, settings: Settings) -> Carry:
         source[device, : part.size], filled[device, : part.size] = part, True
 
     def leaf(old: jax.Array) -> jax.Array | np.ndarray:
-        if jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
+        if is_key(old):
             words: Any = np.asarray(jax.random.key_data(old)).reshape(-1, 2)[source]
             return jax.random.wrap_key_data(words, impl="threefry2x32")
         values = np.asarray(old)

@@ -9,7 +9,7 @@ from jax import lax
 from jaxbandits.algorithms.parameters import axes_of, with_run_types
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.pytrees import is_traced
+from jaxbandits.arrays.pytrees import is_key, is_traced
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.checks import shown, whole
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
@@ -88,7 +88,7 @@ def _looked_at(what: str, algorithm: object, problem: Problem, key: object) -> R
                 f"{what} makes one run, and {name} of {owner} is an axis: give it one value, or use jb.sweep"
             )
     check_algorithm(known)
-    if not (isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()):
+    if not (isinstance(key, jax.Array) and is_key(key) and key.shape == ()):
         raise UsageError(
             f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
             "jb.simulate, or jax.vmap"

@@ -16,7 +16,7 @@ from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.numerics import fast_max, log, no_fma
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.pytrees import is_key, pytree
 from jaxbandits.compilers.xla_cpu import barrier, barrier_pair
 
 __all__ = [
@@ -66,7 +66,7 @@ def key_words(key: jax.Array | KeyWords) -> tuple[jax.Array, jax.Array]:
     """
     if isinstance(key, KeyWords):
         return key.high, key.low
-    if not (hasattr(key, "dtype") and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)):
+    if not (hasattr(key, "dtype") and is_key(key)):
         raise TypeError("a key must be typed: use jax.random.key(seed), not jax.random.PRNGKey(seed)")
     data = jax.random.key_data(key)
     if data.shape != (*key.shape, 2):

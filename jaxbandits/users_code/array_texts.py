@@ -5,6 +5,7 @@ import weakref
 import jax
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.users_code.bytecode import short_hash
 
 __all__ = ["array_text"]
@@ -35,7 +36,7 @@ def array_text(array: object) -> str:
 
 
 def _text(array: object) -> str:
-    if isinstance(array, jax.Array) and jax.numpy.issubdtype(array.dtype, jax.dtypes.prng_key):
+    if isinstance(array, jax.Array) and is_key(array):
         return f"{array.dtype} {_text(jax.random.key_data(array))}"
     if isinstance(array, np.ma.MaskedArray):
         return f"{_text(array.data)} {_text(np.ma.getmaskarray(array))} {array.fill_value!r}"

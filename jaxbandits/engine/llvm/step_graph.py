@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jaxbandits.engine.llvm.array_moves import MOVES
 from jaxbandits.engine.llvm.flat_places import PLACES
@@ -111,7 +112,7 @@ class _Reader(NodeMaker):
         if name in LOOPS:
             return LOOPS[name](self, self.closed, parameters, operands)
         result = equation.outvars[0].aval
-        if jnp.issubdtype(result.dtype, jax.dtypes.prng_key):
+        if is_key(result):
             return _of_keys(name, operands, parameters, result, self)
         traced = Traced(name, operands, parameters, result.shape, dtype_of(result), self)
         if name in _BY_NUMBER:

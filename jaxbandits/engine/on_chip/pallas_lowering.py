@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays.numerics import fast_min
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.compilers.jax_versions import scan_sizes
 from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Parameters, Var
 from jaxbandits.engine.on_chip.pallas_rules import RULES
@@ -117,13 +118,19 @@ def _cond(operands: list[jax.Array], parameters: Parameters) -> list[jax.Array] 
 
 
 def _as_words(values: Sequence[jax.Array]) -> list[jax.Array]:
-    """Return truth values as int32: on TPU no loop carries them."""
-    return [jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype) for x in values]
+    """Return truth values as int32, which no loop carries on TPU, and keys as uint32 `(…, 2)`, which have bits."""
+    return [
+        jax.random.key_data(x) if is_key(x) else jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype)
+        for x in values
+    ]
 
 
 def _like(values: Sequence[jax.Array], words: Sequence[jax.Array]) -> list[jax.Array]:
-    """Return the inverse of `_as_words`."""
-    return [word != 0 if x.dtype == bool else word for x, word in zip(values, words, strict=True)]
+    """Return the inverse of `_as_words`; `values` have the types."""
+    return [
+        jax.random.wrap_key_data(word, impl="threefry2x32") if is_key(x) else word != 0 if x.dtype == bool else word
+        for x, word in zip(values, words, strict=True)
+    ]
 
 
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.compilers.jaxpr_types import Parameters
 
 __all__ = ["RULES", "Rule"]
@@ -29,6 +30,8 @@ def _row(x: jax.Array, number: int | jax.Array) -> jax.Array:
     """Return one entry of the first axis, `(n, …)` to `(1, …)`."""
     if x.shape[0] == 1:
         return x
+    if is_key(x):
+        return jax.random.wrap_key_data(_row(jax.random.key_data(x), number), impl="threefry2x32")
     words = x.astype(jnp.int32) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.int32)
     hit = lax.broadcasted_iota(jnp.int32, x.shape, 0) == number
     found = jnp.sum(jnp.where(hit, words, 0), axis=0, dtype=jnp.int32, keepdims=True)

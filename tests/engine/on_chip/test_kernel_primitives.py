@@ -51,7 +51,20 @@ def loop(x):
     return lax.while_loop(lambda carry: jnp.any(carry[1] > 0), take_out, (x > 4, jnp.full(x.shape[1:], 3)))
 
 
+def keys(x):
+    """A loop of unknown length that carries a row of keys, and takes another row now and then."""
+    words = lax.bitcast_convert_type(jnp.stack([x[0], x[1], x[2], x[3]]), jnp.uint32)
+    two = jax.random.wrap_key_data(words.reshape(2, -1, 2), impl="threefry2x32")
+
+    def other(carry):
+        return jnp.where(carry[1] == 2, two[1], carry[0]), carry[1] - 1
+
+    left = lax.bitcast_convert_type(x[4], jnp.int32) & 3
+    return jax.random.key_data(lax.while_loop(lambda carry: jnp.any(carry[1] > 0), other, (two[0], left))[0])
+
+
 FUNCTIONS = {
+    "keys": keys,
     "rows": lambda x: (x[0], x[3], x[1] > 0, list(x)),
     "a row that is found": lambda x: lax.dynamic_index_in_dim(x, jnp.argmax(x[:, 0]), 0, keepdims=False),
     "stacks": lambda x: (
