@@ -110,7 +110,7 @@ class Hyperparameters:
         return self
 
     @classmethod
-    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str | float], ...]:
         """Return the settings that get their own rows when algorithms are compared on this problem."""
         del problem
         return cls.traits.variants

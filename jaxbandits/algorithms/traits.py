@@ -119,9 +119,15 @@ def understates(given: float, true: float) -> bool:
     return given < true * (1 - 1e-5)
 
 
-def label_of(name: str, settings: Mapping[str, bool | str]) -> str:
-    """Return the label of a variant: the algorithm's name, and the switches and words that are set."""
-    return " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
+def label_of(name: str, settings: Mapping[str, bool | str | float]) -> str:
+    """Return the label of a variant: the algorithm's name, and the switches, words and numbers that are set."""
+    return " ".join([name, *(_setting(key, value) for key, value in settings.items())])
+
+
+def _setting(key: str, value: bool | str | float) -> str:
+    if isinstance(value, bool):
+        return key
+    return value if isinstance(value, str) else f"{key}={value:g}"
 
 
 def traits_of(algorithm: object) -> Traits:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.comparison.advice import advise
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
-from jaxbandits.report.formatting import count, interval, probability, runs, value
+from jaxbandits.report.formatting import by_reason, count, interval, probability, runs, value
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["finished", "show"]
@@ -33,7 +34,16 @@ def show(found: ComparedRows, width: int) -> str:
         parts.append("")
     if found.missing:
         parts.append(prose(f"Missing, because the comparison was interrupted: {', '.join(found.missing)}."))
-    return "\n".join([*parts, *(prose(f"Left out: {reason}.") for reason in found.left_out)])
+    for why, names in by_reason([_without_class(each) for each in found.left_out]):
+        each = "each " if len(names) > 1 and why.startswith(("needs ", "has ")) else ""
+        parts.append(prose(f"Left out: {', '.join(names)} ({each}{why})."))
+    return "\n".join(parts)
+
+
+def _without_class(left_out: str) -> str:
+    """Return `name (why)` without the class, with which most reasons begin: the name says which, and reasons repeat."""
+    name, _, why = left_out.partition(" (")
+    return f"{name} ({why.removeprefix(REGISTRY[name.split()[0]].__name__).removeprefix(':').strip()}"
 
 
 def finished(row: Row) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxbandits.counts.anytime_confidence import LEAST_DELTA
 from jaxbandits.counts.plan_facts import PlanFacts
-from jaxbandits.report.formatting import count, probability, value
+from jaxbandits.report.formatting import by_reason, count, probability, value
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["sentence", "share", "written"]
@@ -94,7 +94,7 @@ def _parts(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
     yield from _further(plan)
     if plan.left_out:
         yield ""
-        yield from (f"Left out, because {why}: {_some(names)}." for why, names in _by_reason(plan.left_out))
+        yield from (f"Left out, because {why}: {_some(names)}." for why, names in by_reason(plan.left_out))
 
 
 def _further(plan: PlanFacts) -> Iterator[str | list[list[str]]]:
@@ -155,12 +155,3 @@ def _pulls(x: float, cap: int) -> str:
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
-def _by_reason(left_out: list[str]) -> list[tuple[str, list[str]]]:
-    """Return the names of what was left out, by the reason."""
-    found: dict[str, list[str]] = {}
-    for text in left_out:
-        label, _, why = text.partition(" (")
-        found.setdefault(why.removesuffix(")"), []).append(label)
-    return [*found.items()]

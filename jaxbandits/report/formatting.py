@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 __all__ = [
     "at_least_fold",
+    "by_reason",
     "count",
     "fold",
     "full",
@@ -145,3 +146,12 @@ def texts(items: Sequence[object]) -> list[str]:
             break
         found = [f"{x:.{digits}g}" if isinstance(x, float) and x % 1 > 0 else text(x) for x in items]
     return found
+
+
+def by_reason(left_out: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the names of what was left out, given as `name (why)`, by the reason."""
+    found: dict[str, list[str]] = {}
+    for each in left_out:
+        label, _, why = each.partition(" (")
+        found.setdefault(why.removesuffix(")"), []).append(label)
+    return [*found.items()]

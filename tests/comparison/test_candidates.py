@@ -107,6 +107,22 @@ def test_unsuitable_algorithms_are_left_out_with_a_reason():
     assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
 
 
+@pytest.mark.parametrize(
+    ("problem", "label"),
+    [
+        (jb.student_t([2.0, 1.0, 0.5], 1.5), "successive-elimination p=1.425"),
+        (jb.pareto([2.0, 1.0], [1.8, 3.0]), "successive-elimination p=1.68"),
+        (jb.student_t([2.0, 1.0, 0.5], 3.0), "successive-elimination"),
+    ],
+)
+def test_elimination_takes_a_moment_that_is_finite(problem, label):
+    """With p = 2 it was left out where variances are infinite, and no rule with a delta was in the table."""
+    found, left_out = _labels(problem, delta=0.1, epsilon=0.0, m=1)
+    assert label in found
+    assert "successive-elimination (" not in left_out
+    assert "lucb (LUCB needs rewards in an interval, or sub-Gaussian" in left_out
+
+
 def test_a_rule_that_is_left_out_warns_of_nothing():
     """Warnings are errors here; of a run without features LinGapE warns that the means are too large for its norm."""
     found, left_out = _labels(jb.gaussian([30.5, 30.0, 26.0]), delta=0.1, epsilon=0.0, m=1)
@@ -191,6 +207,14 @@ def test_a_long_comparison_reports_its_advice_so_far_once(capsys, monkeypatch):
     captured = capsys.readouterr()
     assert captured.err.count("PRELIMINARY: 2 of 3 algorithms were not run") == 1 == captured.err.count("PRELIMINARY")
     assert "PRELIMINARY" not in captured.out
+
+
+def test_rules_that_one_reason_leaves_out_are_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("uniform", "lucb", "lucb-pp", "ucb-e")})
+    found = jb.compare(jb.student_t([2.0, 1.0, 0.5], 1.5), delta=0.1, budget=30, seeds=5)
+    said = " ".join(str(found).split())
+    assert "Left out: lucb, lucb empirical-bernstein, lucb betting, lucb-pp, ucb-e (each needs rewards in an" in said
+    assert said.count("heavier tails") == 1
 
 
 @pytest.mark.usefixtures("few")

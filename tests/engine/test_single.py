@@ -21,6 +21,7 @@ ROOT, SEEDS, MAX_PULLS = 11, 4, 400
 KINDS = ("ugape-c", "lucb", "successive-elimination", "successive-rejects", "adaptive-top-k", "clucb")
 KEY, STEPS = jax.random.key(5), 300
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100, "k": 2, "threshold": 0.5, "level": 0.5}
+FIRST_BATCH = {"median-elimination": 10_000, "exp-gap-elimination": 10_000}  # pulls that a limit must not be below
 PROBLEMS = {
     "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
     "gaussian": jb.gaussian([0.0, 1.0, -1.0, 0.5, 0.25], sd=0.5),
@@ -57,11 +58,11 @@ def cases():
 
 @pytest.mark.parametrize(("name", "law"), list(cases()))
 def test_a_run_alone_is_the_engines_row(name, law):
-    algorithm, problem = example(name), PROBLEMS[law]
-    rows = jb.simulate(algorithm, problem, seeds=SEEDS, root_seed=ROOT, max_pulls=MAX_PULLS)
+    algorithm, problem, limit = example(name), PROBLEMS[law], FIRST_BATCH.get(name, MAX_PULLS)
+    rows = jb.simulate(algorithm, problem, seeds=SEEDS, root_seed=ROOT, max_pulls=limit)
     recommend = (lambda state: state.answer) if isinstance(algorithm, Rule) else jax.jit(algorithm.recommend)
     for seed in range(SEEDS):
-        state = jb.run(algorithm, problem, jax.random.fold_in(jax.random.key(ROOT), seed), MAX_PULLS)
+        state = jb.run(algorithm, problem, jax.random.fold_in(jax.random.key(ROOT), seed), limit)
         assert int(jnp.sum(state.pulls)) == int(rows["pulls"][seed])
         np.testing.assert_array_equal(recommend(state), rows["recommended"][seed])
 

@@ -5,6 +5,7 @@ Even-Dar, Mannor, Mansour (2006), "Action elimination and stopping conditions", 
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Self
 
 import jax
@@ -31,6 +32,9 @@ from jaxbandits.statistics.robust_means import (
 
 __all__ = ["SuccessiveElimination"]
 
+# The share of the way from 1 to the tails' index at which p is taken: Theorem 1's pulls are least there, or nearly so,
+# for indices from 1.2 to 1.9.
+_SHARE_OF_INDEX = 0.85
 # Expensive estimates are computed whenever the number of rewards has grown by about this factor.
 _LOG_GROWTH = np.float32(np.log(1.1))
 
@@ -106,6 +110,12 @@ class SuccessiveElimination(Rule):
     def uses_range(self) -> bool:
         """Whether it counts on the range b of the rewards: by Hoeffding only."""
         return self._chosen == "hoeffding"
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str | float], ...]:
+        """Give a p below the tails' index, where variances are infinite."""
+        index = float(np.min(problem.tail_index)) if problem.has_moments else np.inf
+        return cls.traits.variants if index > 2 else ({"p": round(1 + _SHARE_OF_INDEX * (index - 1), 3)},)
 
     def prepared(self) -> Self:
         """Fill in the estimator: without a problem, the one that fits the given parameters."""
