@@ -40,6 +40,8 @@ def example(name):
         given |= {"estimator": "ea", "moment_c": 1e-3}
     if cls in (jb.AdaptiveTopK, jb.CLUCB, jb.ImprovedTopK):  # so coarse that it stops soon
         given |= {"epsilon": 1.0, "delta": 0.3}
+    if cls is jb.LinGapE:
+        given |= {"norm": 2.0}  # theta has the length 1.22
     if cls is jb.MABPPR:  # not straight to the final round
         given |= {"n_final": 1.5, "c1": 0.01}
     return cls(**given)

@@ -6,7 +6,17 @@ from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["central_moment", "raw_moment"]
+__all__ = ["central_moment", "finite_order", "raw_moment"]
+
+# The share of the way from 1 to the tails' index: the pulls of Yu et al. (2018), Theorem 1, are least there, or nearly
+# so, for indices from 1.2 to 1.9.
+_SHARE_OF_INDEX = 0.85
+
+
+def finite_order(problem: Problem) -> float:
+    """Return an order p of moments that are finite: 2, or one that suits the tails' index where that is at most 2."""
+    index = float(np.min(problem.tail_index)) if problem.has_moments else np.inf
+    return 2.0 if index > 2 else round(1 + _SHARE_OF_INDEX * (index - 1), 3)
 
 
 def raw_moment(problem: Problem, p: Numeric, owner: str) -> float:

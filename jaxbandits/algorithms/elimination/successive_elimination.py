@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.elimination.moments_of_rewards import central_moment, raw_moment
+from jaxbandits.algorithms.elimination.moments_of_rewards import central_moment, finite_order, raw_moment
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
@@ -28,13 +28,10 @@ from jaxbandits.statistics.robust_means import (
     MeanEstimator,
     MedianOfMeans,
     TruncatedMean,
-)
+)  # fmt: skip
 
 __all__ = ["SuccessiveElimination"]
 
-# The share of the way from 1 to the tails' index at which p is taken: Theorem 1's pulls are least there, or nearly so,
-# for indices from 1.2 to 1.9.
-_SHARE_OF_INDEX = 0.85
 # Expensive estimates are computed whenever the number of rewards has grown by about this factor.
 _LOG_GROWTH = np.float32(np.log(1.1))
 
@@ -114,8 +111,7 @@ class SuccessiveElimination(Rule):
     @classmethod
     def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str | float], ...]:
         """Give a p below the tails' index, where variances are infinite."""
-        index = float(np.min(problem.tail_index)) if problem.has_moments else np.inf
-        return cls.traits.variants if index > 2 else ({"p": round(1 + _SHARE_OF_INDEX * (index - 1), 3)},)
+        return cls.traits.variants if (order := finite_order(problem)) == 2 else ({"p": order},)
 
     def prepared(self) -> Self:
         """Fill in the estimator: without a problem, the one that fits the given parameters."""
@@ -134,13 +130,9 @@ class SuccessiveElimination(Rule):
         return dataclasses.replace(self, **found)
 
     def _suitable(self, problem: Problem) -> str:
-        if self._chosen == "tea" or float(self.p) != 2:
+        if self._chosen == "tea" or float(self.p) != 2 or (self.b is None and not problem.bounded):
             return "tea"
-        if self.b is not None:
-            return "hoeffding"
-        if not problem.bounded:
-            return "tea"
-        if not problem.has_moments:
+        if self.b is not None or not problem.has_moments:
             return "hoeffding"
         b = float(np.asarray(problem.reward_range))
         return "tea" if 5 * raw_moment(problem, 2, type(self).__name__) ** 0.5 < b / 2**0.5 else "hoeffding"

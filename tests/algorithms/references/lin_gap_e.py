@@ -15,7 +15,7 @@ CASES = {
         jb.gaussian([1.1, 0.6, 0.3], 0.2),
     ),
 }
-TIES = [jb.LinGapE(delta=0.9)]
+TIES = [jb.LinGapE(delta=0.9, norm=1.5)]  # theta is longer than 1
 
 
 def reference(view, algorithm):
