@@ -60,8 +60,8 @@ def variants():
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            if "norm" in fields:  # theta is longer than 1
-                values["norm"] = 2.0
+            if "norm" in fields:  # theta has the length 1.12
+                values["norm"] = 1.2
             if "variances" in fields:
                 values["variances"] = 0.2
             marks = [pytest.mark.slow] * (bool(switch) or name not in OFTEN) + [pytest.mark.bits] * (name in KINDS)
