@@ -35,8 +35,8 @@ def show(found: ComparedRows, width: int) -> str:
     if found.missing:
         parts.append(prose(f"Missing, because the comparison was interrupted: {', '.join(found.missing)}."))
     for why, names in by_reason([_without_class(each) for each in found.left_out]):
-        each = "each " if len(names) > 1 and why.startswith(("needs ", "has ")) else ""
-        parts.append(prose(f"Left out: {', '.join(names)} ({each}{why})."))
+        all_of = "each " if len(names) > 1 and why.startswith(("needs ", "has ")) else ""
+        parts.append(prose(f"Left out: {', '.join(names)} ({all_of}{why})."))
     return "\n".join(parts)
 
 

@@ -28,7 +28,7 @@ from jaxbandits.statistics.robust_means import (
     MeanEstimator,
     MedianOfMeans,
     TruncatedMean,
-)  # fmt: skip
+)
 
 __all__ = ["SuccessiveElimination"]
 

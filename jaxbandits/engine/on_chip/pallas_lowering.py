@@ -119,18 +119,24 @@ def _cond(operands: list[jax.Array], parameters: Parameters) -> list[jax.Array] 
 
 def _as_words(values: Sequence[jax.Array]) -> list[jax.Array]:
     """Return truth values as int32, which no loop carries on TPU, and keys as uint32 `(…, 2)`, which have bits."""
-    return [
-        jax.random.key_data(x) if is_key(x) else jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype)
-        for x in values
-    ]
+    return [_as_word(x) for x in values]
+
+
+def _as_word(x: jax.Array) -> jax.Array:
+    if is_key(x):
+        return jax.random.key_data(x)
+    return jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype)
 
 
 def _like(values: Sequence[jax.Array], words: Sequence[jax.Array]) -> list[jax.Array]:
     """Return the inverse of `_as_words`; `values` have the types."""
-    return [
-        jax.random.wrap_key_data(word, impl="threefry2x32") if is_key(x) else word != 0 if x.dtype == bool else word
-        for x, word in zip(values, words, strict=True)
-    ]
+    return [_of_word(x, word) for x, word in zip(values, words, strict=True)]
+
+
+def _of_word(x: jax.Array, word: jax.Array) -> jax.Array:
+    if is_key(x):
+        return jax.random.wrap_key_data(word, impl="threefry2x32")
+    return word != 0 if x.dtype == bool else word
 
 
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
