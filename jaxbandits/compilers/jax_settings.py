@@ -16,7 +16,10 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+
+from jaxbandits.errors import UsageError
 
 __all__ = ["narrowed", "own_settings", "run_methods_so"]
 
@@ -35,6 +38,7 @@ _WANTED: tuple[tuple[str, Callable[..., AbstractContextManager[object]], object]
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
+_INSIDE_JIT = "runs need values, and arrays have none inside jax.jit, lax.scan and the like: call this outside of them"
 #: What stands for no mesh of devices.
 _NO_MESH = jax.sharding.Mesh(np.empty((), object), ())
 #: The narrower types that JAX uses where `jax_enable_x64` is off.
@@ -60,6 +64,9 @@ def own_settings(*kept: str) -> Iterator[None]:
         *kept: settings that stay the user's: `jax_enable_x64` for formulas of theory, which are as precise as their
             arguments; `jax_disable_jit` for single runs, to show the user every step; `mesh`, of `jax.set_mesh`, for
             what a user may trace, with arrays of that mesh.
+
+    Raises:
+        UsageError: what needs values, which is all without `mesh`, is called inside `jax.jit`.
     """
     if _thread.inside:
         yield
@@ -74,6 +81,10 @@ def own_settings(*kept: str) -> Iterator[None]:
         _thread.inside = True
         try:
             yield
+        except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError):
+            if "mesh" in kept or not isinstance(jnp.zeros(()), jax.core.Tracer):
+                raise
+            raise UsageError(_INSIDE_JIT) from None
         finally:
             _thread.inside = False
 

@@ -150,7 +150,7 @@ def make_plan(
     points = checkpoint_values(algorithms, checkpoints, max_pulls)
     problems = entries_of("problem", problem)
     if is_traced((list(algorithms.things.values()), list(problems.things.values()))):
-        raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
+        raise UsageError(f"runs need values, and these are being traced: call it outside of jax.jit; {INSTEAD}")
     flights = flight_options(batch, delay)
     grid = expand(algorithms, problems, flights)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})

@@ -260,6 +260,26 @@ def test_the_users_settings_are_back_afterwards_also_after_an_error():
             jnp.zeros(2) + jnp.zeros((2, 2))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda problem, x: jb.simulate(UGAPE, problem, seeds=2),
+        lambda problem, x: jb.compare(problem, delta=x),
+        lambda problem, x: jb.AskTell(UGAPE, arms=2),
+        lambda problem, x: jb.gradients.expected("error", UGAPE, problem, wrt="delta", seeds=2),
+    ],
+)
+def test_what_runs_is_refused_in_one_line_inside_a_traced_function(call):
+    problem = arms()
+
+    def traced(x):
+        call(problem, x)
+        return x
+
+    with pytest.raises(jb.UsageError, match=r"^runs need values, and arrays have none inside jax\.jit"):
+        jax.jit(traced)(0.1)
+
+
 def test_a_block_within_another_changes_nothing():
     with own_settings(), own_settings():
         assert jnp.asarray(0.5).dtype == np.float32
