@@ -46,6 +46,14 @@ class AskTell(ArmChanges):
         (True, False, True)
     """
 
+    def __repr__(self) -> str:
+        """Return the algorithm and how far the session is, on one line."""
+        answer, made, flying = np.flatnonzero(self.recommendation).tolist(), int(self.pulls.sum()), len(self.in_flight)
+        return (
+            f"<AskTell: {checks.shown(self._known)}, {self._arms} arms, {made} pulls, {flying} in flight, "
+            f"{'done' if self.done else 'not done'}, recommends {answer}>"
+        )
+
     @overload
     def ask(self) -> int: ...
 

@@ -38,7 +38,7 @@ _WANTED: tuple[tuple[str, Callable[..., AbstractContextManager[object]], object]
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
-_INSIDE_JIT = "runs need values, and arrays have none inside jax.jit, lax.scan and the like: call this outside of them"
+_INSIDE_JIT = "runs need values, and arrays have none inside jax.jit or lax.scan: call this outside of them"
 #: What stands for no mesh of devices.
 _NO_MESH = jax.sharding.Mesh(np.empty((), object), ())
 #: The narrower types that JAX uses where `jax_enable_x64` is off.

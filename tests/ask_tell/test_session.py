@@ -220,6 +220,18 @@ def test_json_is_strict_and_holds_infinities():
     assert all(leaf.keys() == {"dtype", "shape", "values"} for leaf in data["state"])
 
 
+def test_its_text_says_how_far_it_is():
+    session = AskTell(jb.Uniform(budget=4), arms=2)
+    assert str(session) == "<AskTell: Uniform(budget=4, m=1), 2 arms, 0 pulls, 0 in flight, not done, recommends []>"
+    first, second = session.ask(2)
+    session.tell(first, float(first.arm == 1))
+    assert "2 arms, 1 pulls, 1 in flight, not done" in str(session)
+    session.tell(second, float(second.arm == 1))
+    while not session.done:
+        session.tell(arm := session.ask(), float(arm == 1))
+    assert str(session) == "<AskTell: Uniform(budget=4, m=1), 2 arms, 4 pulls, 0 in flight, done, recommends [1]>"
+
+
 def test_asking_twice_gives_the_same_arm_and_nothing_is_recommended_at_first():
     session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=5, key=1)
     assert not session.recommendation.any()
