@@ -61,7 +61,7 @@ def tune(
         history = read_store(out)
     shown = display.told(progress)
 
-    kept = 0 if history is None else history.sizes["step"]
+    kept = 0 if history is None else history.sizes.get("step", 0)
 
     def keep(steps: xr.Dataset) -> None:
         nonlocal kept

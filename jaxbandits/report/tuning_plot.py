@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from jaxbandits.errors import UsageError
+from jaxbandits.io.search_arguments import arguments_of_search
 from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
 from jaxbandits.report.user_settings import in_style
@@ -46,11 +47,10 @@ def tuning(
         >>> found = jb.tune(rule, problems, "error", wrt=["a"], steps=1, instances=1, seeds=20, held_out=2)
         >>> jb.plot.tuning(found.history).savefig("picture.png")
     """
-    if not isinstance(ds, xr.Dataset) or not {"step", "parameter", "objective"} <= set(ds.variables):
-        raise UsageError("a picture of tuning needs the history of jb.tune")
+    asked = arguments_of_search(ds)
     if not ds.sizes["step"] or not ds.sizes["parameter"]:
         raise UsageError("there is nothing to draw: the history has no step, or no parameter")
-    steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]
+    steps, limit, goal = ds["step"].to_numpy() + 1, asked["error_at_most"], asked["objective"]
     picture, (left, right) = looks.new_panels(2, shared=False, ax=ax, style=style, width=width)
     names = [str(name) for name in ds["parameter"].to_numpy()]
     blue, red = looks.colours(["objective", "error"])
@@ -58,7 +58,6 @@ def tuning(
     for name, colour in zip(names, others, strict=True):
         values = ds["value"].sel(parameter=name).to_numpy()
         left.plot(steps, values / values[0], color=colour, label=f"{name} / at the start")
-    goal = json.loads(ds.attrs["spec"])["objective"]
     _band(right, steps, ds, "objective", abs(float(ds["objective"][0])) or 1.0, blue)
     left.plot([], [], color=blue, label=f"{looks.label(ds, goal)} / at the start")  # the legend is the left one's
     if limit is not None:
@@ -72,7 +71,7 @@ def tuning(
         # A step without errors has no place on a logarithmic axis: the line leaves the picture at the bottom.
         axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
     if title is None and ax is None:
-        title = _sentence(ds)
+        title = _sentence(ds, goal)
     looks.finish(left, title, "step", "share", others=(right,))
     return picture
 
@@ -83,9 +82,9 @@ def _band(axes: Axes, steps: np.ndarray, ds: xr.Dataset, name: str, unit: float,
     axes.fill_between(steps, middle - half, middle + half, color=colour, alpha=0.2, linewidth=0)
 
 
-def _sentence(ds: xr.Dataset) -> str:
+def _sentence(ds: xr.Dataset, objective: str) -> str:
     """Say what was found, or, of a history that has not ended, where the search is."""
-    show, objective = formatting.value, json.loads(ds.attrs["spec"])["objective"]
+    show = formatting.value
     firsts = {str(name): float(ds["value"].sel(parameter=name)[0]) for name in ds["parameter"].to_numpy()}
     if "found" not in ds.attrs:
         last = ds.isel(step=-1)

@@ -9,6 +9,7 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.io.diff import difference, warn_of_doubts
+from jaxbandits.io.search_arguments import arguments_of_search
 from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.bijectors import Coordinate
 from jaxbandits.tuning.estimates import Estimate
@@ -64,9 +65,7 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
     Raises:
         UsageError: no history, or one of other arguments; the message names the first that differs.
     """
-    if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
-        raise UsageError("history must be a history of tuning, as jb.tune returns it")
-    there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
+    there, here = arguments_of_search(history), json.loads(json.dumps(about))
     if CODE in here and CODE not in there:
         warn("the history does not say which objective it is of: it is taken to be the same")
         there[CODE] = here[CODE]

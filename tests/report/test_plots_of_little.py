@@ -112,4 +112,4 @@ def test_names_that_are_none_are_one_line(grids, place, name):
 
 
 def test_a_search_without_a_step_is_one_line():
-    one_line(lambda: jb.plot.tuning(None), "a picture of tuning needs the history")
+    one_line(lambda: jb.plot.tuning(None), "this is no history of jb.tune")

@@ -135,8 +135,18 @@ def test_a_search_goes_on_where_it_stopped():
             quickly(Dial(1.0), square, steps=6, history=first.history, **changed)
     with pytest.raises(jb.UsageError, match=r"algorithm.*is"):
         quickly(Dial(2.0), square, steps=6, history=first.history)
-    with pytest.raises(jb.UsageError, match="must be a history of tuning"):
-        quickly(Dial(1.0), square, steps=6, history=first.held_out)
+    broken = first.history.assign_attrs(spec="{")
+    for other in (
+        first.held_out,
+        "history.nc",
+        broken,
+        first.history.isel(step=0),
+        first.history.drop_vars("error_se"),
+    ):
+        with pytest.raises(jb.UsageError, match=r"^this is no history of jb\.tune"):
+            quickly(Dial(1.0), square, steps=6, history=other)
+        with pytest.raises(jb.UsageError, match=r"^this is no history of jb\.tune"):
+            jb.plot.tuning(other)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +218,7 @@ def test_a_built_in_algorithm_is_tuned_beside_others():
     picture = jb.plot.tuning(found.history)
     picture.canvas.draw()
     assert "a from" in picture.get_suptitle()
-    with pytest.raises(jb.UsageError, match="needs the history"):
+    with pytest.raises(jb.UsageError, match="no history"):
         jb.plot.tuning(found.held_out)
 
 
