@@ -127,6 +127,7 @@ def test_states_are_shown_in_the_problems_order():
     np.testing.assert_allclose(state.own["added"], PRIOR + np.asarray(state.pulls) - 1, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ONE_EACH_TIME, ids=lambda rule: type(rule).__name__)
 def test_one_number_is_that_of_every_arm(rule):
     """To the last bit; and with arms that are there to fill up."""

@@ -271,7 +271,10 @@ def test_equal_best_arms_end_where_the_pulls_end(algorithm):
 
 @pytest.mark.parametrize(
     "algorithm",
-    [jb.UnionBound(epsilon=1.5, delta=0.3, estimator="mom"), jb.BernsteinRace(epsilon=0.9, delta=0.3)],
+    [
+        jb.UnionBound(epsilon=1.5, delta=0.3, estimator="mom"),
+        pytest.param(jb.BernsteinRace(epsilon=0.9, delta=0.3), marks=pytest.mark.slow),
+    ],
     ids=lambda algorithm: type(algorithm).__name__,
 )
 def test_live_sessions(algorithm):

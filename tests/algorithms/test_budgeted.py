@@ -215,6 +215,7 @@ def test_rewards_are_those_of_a_pull_by_pull_reference(budget, beta, runs):
         assert error < 0.02 * theirs.mean()
 
 
+@pytest.mark.slow
 def test_the_pull_that_overshoots_pays_nothing_and_nothing_else_does():
     """Costs of eighths, in exact arithmetic."""
     prices = [Fraction(5, 8), Fraction(3, 8), Fraction(7, 8)]
@@ -426,6 +427,7 @@ def test_best_arm_identification_from_a_reservoir():
         jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), problem, 2)
 
 
+@pytest.mark.slow
 def test_a_live_session_is_the_simulated_run_and_survives_json():
     algorithm, key = jb.RCB(20.0), jax.random.key(6)
     states = jax.tree.map(np.asarray, jb.trajectory(algorithm, COINS, key, 100))

@@ -92,6 +92,7 @@ def test_a_budget_below_the_smallest_cost_of_a_pull_is_refused():
         jb.simulate(OwnRCB(budget=0.1), PRICED, 5)
 
 
+@pytest.mark.slow
 def test_curves_grids_metrics_and_repeats_follow(tmp_path):
     rule = OwnRCB(budget=jb.axis([10.0, 20.0]))
     metrics = {"most": lambda problem, state, answer: jnp.max(state.mean_cost)}

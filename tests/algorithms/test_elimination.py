@@ -129,6 +129,7 @@ def test_what_no_elimination_does_is_refused_in_one_line(changes, message):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_rule_makes_the_runs_of_the_built_in_one():
     """Normal rewards have no ties."""
     runs = [jb.simulate(rule, NORMAL, 50) for rule in (OwnRejects(budget=200), jb.SuccessiveRejects(budget=200))]

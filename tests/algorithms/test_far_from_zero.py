@@ -7,11 +7,8 @@ import jaxbandits as jb
 RULES = [jb.SHAdaVar(budget=10_000), jb.FC2FB(budget=20_000), jb.FC2FB(budget=20_000, rule="lil-ucb")]
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [RULES[0], *(pytest.param(rule, marks=pytest.mark.slow) for rule in RULES[1:])],
-    ids=["sh-ada-var", "fc2fb", "fc2fb, lil'ucb"],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES, ids=["sh-ada-var", "fc2fb", "fc2fb, lil'ucb"])
 def test_a_late_stage_knows_its_first_rewards(rule):
     """Near 2^20 a reward of standard deviation 1 is held to 1/16, and a sum of 2,500 of them to 256.
 

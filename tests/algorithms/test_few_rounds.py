@@ -218,6 +218,7 @@ def test_rewards_without_a_range_are_enough_for_three_batches():
     assert jb.simulate(jb.TriBBAI(delta=0.01), UNBOUNDED, 20).correct.mean() > 0.7
 
 
+@pytest.mark.slow
 def test_a_session_has_the_batches_of_the_rule():
     session = jb.AskTell(jb.OptBBAI(delta=0.1, family="bernoulli", threshold="gk16", b=1.0), arms=2)
     made = 0

@@ -156,7 +156,8 @@ def test_a_run_goes_on_to_a_smaller_delta_as_if_it_had_had_it_from_the_start(nam
     assert_same_bits(found, wanted)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "uniform-glr")) for n in RULES])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
 def test_equal_best_means_end_at_max_pulls(name):
     data = jb.simulate(RULES[name](delta=0.001), jb.bernoulli([0.5, 0.5, 0.1]), seeds=4, max_pulls=300)
     assert data.status.values.tolist() == [1] * 4

@@ -379,7 +379,7 @@ CASES = {
     "ttts": (jb.TTTS(delta=0.2, resamplings=200), COINS),
     "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=200, family="poisson"), COINS),
 }
-EACH_TIME = ("track-and-stop", "ttucb")
+EACH_TIME = ("track-and-stop, normal", "ttucb")
 
 
 @recent_programs(100, "steps")
@@ -446,9 +446,9 @@ def test_every_rule_has_a_reference():
 
 def test_a_wrong_formula_would_be_caught(monkeypatch):
     def wrong(view):
-        view.algorithm = dataclasses.replace(view.algorithm, slack=0.3)
-        return eb_tc(view)
+        view.algorithm = dataclasses.replace(view.algorithm, epsilon=0.05)
+        return ttucb(view)
 
-    monkeypatch.setitem(REFERENCES, jb.EBTC, wrong)
+    monkeypatch.setitem(REFERENCES, jb.TTUCB, wrong)
     with pytest.raises(AssertionError):
-        test_every_decision_is_that_of_the_reference("eb-tc")
+        test_every_decision_is_that_of_the_reference("ttucb")

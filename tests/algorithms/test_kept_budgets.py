@@ -44,6 +44,7 @@ def test_each_arm_is_pulled_with_the_smallest_budget():
     assert ds.correct.mean() > 0.4  # a random arm is the best with 1/7
 
 
+@pytest.mark.slow
 def test_a_budget_may_be_written_as_a_float():
     """5000.0 is a count: states of whole numbers stay so in one run, in a session and with pulls in flight."""
     for budget in (64, 64.0, np.float64(64)):

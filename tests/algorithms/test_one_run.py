@@ -67,6 +67,7 @@ def test_numbers_of_arms_share_a_program(rule):
         assert_same(jb.simulate(RULES[rule], jb.linear(n=n), 11, root_seed=ROOT), runs.sel(n=n))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms():
     with compile_clock() as clock:
         runs = jb.sweep(RULES["gaps"], jb.linear(n=jb.axis([3, 5])), 11, root_seed=ROOT)
@@ -160,6 +161,7 @@ def test_metrics_and_states_are_in_the_order_of_the_problem():
             assert state.mean[arm] == np.float32(sum(rewards)) / np.float32(len(rewards))
 
 
+@pytest.mark.slow
 def test_a_trajectory_ends_as_the_run():
     rule, problem = RULES["lucb"], PROBLEMS["bernoulli"]
     state = jb.run(rule, problem, key_of(2))
@@ -172,7 +174,7 @@ def test_a_trajectory_ends_as_the_run():
 @pytest.mark.parametrize(
     "rule",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in (*EACH_TIME, "rejects")))
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME))
         for name, rule in RULES.items()
         if not rule.in_batches
     ],
@@ -202,13 +204,12 @@ def test_a_session_of_batches_ends():
     assert told.sum() <= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("own", "built_in"),
     [
-        pytest.param(rule(epsilon=0.1, delta=0.05), like(epsilon=0.1, delta=0.05), marks=pytest.mark.slow)
-        for rule, like in ((OwnUGapEc, jb.UGapEc), (OwnLUCB, jb.LUCB))
-    ]
-    + [
+        (OwnUGapEc(epsilon=0.1, delta=0.05), jb.UGapEc(epsilon=0.1, delta=0.05)),
+        (OwnLUCB(epsilon=0.1, delta=0.05), jb.LUCB(epsilon=0.1, delta=0.05)),
         (OwnUCBE(budget=400, a=2.0), jb.UCBE(budget=400, a=2.0)),
     ],
     ids=["ugape-c", "lucb", "ucb-e"],

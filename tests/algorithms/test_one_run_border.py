@@ -106,7 +106,8 @@ def test_a_range_of_rewards_is_needed_where_it_is_read():
         jb.simulate(rule(**reads), jb.student_t([0.5, 0.2], dof=3), 5)
 
 
-@pytest.mark.parametrize("limit", [50, pytest.param(51, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [50, 51])
 def test_no_step_passes_the_limit_of_pulls(limit):
     """From 3 pulls on two at a time, the limit is met at 51 and not passed at 50."""
     runs = jb.simulate(OwnLUCB(epsilon=0.0, delta=0.1), PROBLEM, 20, max_pulls=limit)

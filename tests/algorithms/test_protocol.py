@@ -221,7 +221,7 @@ def of_run(tree, run):
 
 
 # One of each kind; with the slow tests, all of them.
-KINDS = (jb.UGapEc, jb.LUCB, jb.SuccessiveElimination, jb.AdaptiveTopK, jb.MABPPR, jb.RCBAIR)
+KINDS = (jb.UGapEc, jb.SuccessiveElimination, jb.AdaptiveTopK, jb.MABPPR, jb.RCBAIR)
 
 
 def marked(index, *, each_time):
@@ -232,8 +232,8 @@ def marked(index, *, each_time):
     return pytest.param(index, id=CASES[index].id, marks=marks)
 
 
-# And what answers with sets of its own, or stops by a likelihood ratio.
-TYPICAL = (*KINDS, jb.CLUCB, jb.UniformGLR)
+# And what asks for two arms, or answers with sets of its own.
+TYPICAL = (*KINDS, jb.LUCB, jb.CLUCB)
 
 
 def first_of_each(condition, often):
@@ -247,13 +247,14 @@ def first_of_each(condition, often):
     return pytest.mark.parametrize("index", cases)
 
 
-def all_cases(often):
-    """The first case of some algorithms, and that of several bandits, each time; the rest with the slow tests."""
+def all_cases(often, most=2):
+    """The first case of some algorithms, also of up to `most` bandits, each time; the rest with the slow tests."""
     seen, cases = set(), []
     for index, case in enumerate(CASES):
         algorithm, problem = case.values[0]
         kind = (type(algorithm), problem.bandits)
-        cases.append(marked(index, each_time=type(algorithm) in often and kind not in seen))
+        chosen = type(algorithm) in often and problem.bandits <= most
+        cases.append(marked(index, each_time=chosen and kind not in seen))
         seen.add(kind)
     return pytest.mark.parametrize("index", cases)
 
@@ -308,7 +309,7 @@ def test_nothing_changes_when_done_or_not_live(index):
             assert_same_bits(of_run(played.after, run), of_run(played.last, run))
 
 
-@all_cases(KINDS)
+@all_cases(KINDS, most=1)
 def test_a_run_alone_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     batch = together(index)
@@ -330,8 +331,8 @@ def check_forms(platform, index):
     assert_same_bits(played, together(index))
 
 
-# UGapEc's form for GPUs: tests/engine/test_platforms.py.
-@first_of_each(lambda algorithm: True, (jb.AdaptiveTopK,))
+# One form for GPUs, each time: tests/engine/test_platforms.py.
+@first_of_each(lambda algorithm: True, ())
 def test_forms_of_gpus_have_the_same_bits(index):
     check_forms("gpu", index)
 
@@ -346,7 +347,7 @@ def can_be_padded(algorithm):
     return getattr(algorithm, "features", 0) is not None and not isinstance(algorithm, jb.ParetoGame)
 
 
-@first_of_each(can_be_padded, (jb.UGapEc,))
+@first_of_each(can_be_padded, (jb.CLUCB,))
 def test_padding_changes_neither_pulls_nor_the_answer(index):
     """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]

@@ -557,15 +557,14 @@ for module in references.MODULES.values():
     CASES |= module.CASES
 
 
-# Each time, of each algorithm: the plainest case, and of some another formula or a switch that is a program of its own.
-# Those of a kind that has another are slow tests altogether, and what is another setting.
+# Each time, of each algorithm: the plainest case. Those of a kind that has another are slow tests altogether, and what
+# is another setting.
 OFTEN = (
-    "uniform", "ugape-c", "ugape-b, a given",
-    "gap-e", "gap-e adaptive with variance", "ucb-e", "ucb-e adaptive", "successive elimination, hoeffding",
-    "successive rejects", "successive rejects, tea", "sequential halving", "lucb", "lucb of two", "kl-lucb", "lucb-pp",
-    "lil-ucb", "clucb of three", "anytime eb-tc, ids", "apgai-b", "apgai-c", "apt", "apt-g",
-    "beta top two", "betting race", "cr-a", "cr-c", "doubling", "fc2fb", "hdoc", "hdoc-first",
-    "lin-gap-e", "lsa", "lucb-g", "ocba", "sh-ada-var", "sh-var", "st2",
+    "uniform", "ugape-c", "ugape-b, a given", "gap-e", "ucb-e", "successive elimination, hoeffding",
+    "successive rejects", "sequential halving", "lucb", "lucb of two", "kl-lucb", "lucb-pp", "lil-ucb",
+    "clucb of three", "anytime eb-tc, ids", "apgai-b", "apgai-c", "apt", "apt-g", "beta top two", "betting race",
+    "cr-a", "doubling", "fc2fb", "hdoc", "hdoc-first", "lin-gap-e", "lsa", "lucb-g", "ocba", "sh-ada-var", "sh-var",
+    "st2",
 )  # fmt: skip
 
 

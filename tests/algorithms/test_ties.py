@@ -94,8 +94,8 @@ CASES = {
     "fareast": [jb.FAREAST(epsilon=0.45, delta=0.9, b=0.2)],
 }
 CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}
-# Pulls one by one and in batches every time, the others with the slow tests: a case is a program of several seconds.
-EACH_TIME = {"ugape-c", "adaptive-top-k"}
+# One rule every time, the others with the slow tests: a case is a program of several seconds.
+EACH_TIME = {"ugape-c"}
 EVERY = [
     pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0 or name not in EACH_TIME))
     for name, cases in CASES.items()

@@ -185,7 +185,7 @@ CASES = {
     "mai, the worst": jb.OptMAI(k=8, budget=600),
 }
 #: Of each algorithm one, and what is another way to decide, each time.
-OFTEN = ("adaptive", "fine, budget", "improved", "mai", "mai, forgetting")
+OFTEN = ("adaptive", "fine, budget", "improved", "mai")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in CASES])
@@ -367,6 +367,7 @@ def test_published_regret_of_opt_mai_on_two_groups(k, regret):
     assert float(data.pulls.mean()) == pytest.approx(20_000, rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_large_budget_is_spent_to_the_last_whole_round():
     """Budgets beyond 2^24 are whole numbers: what is left of one is never rounded up."""
     budget = jb.axis([99_999_989, 2**27 - 3, 2**30 + 65, 2**31 - 2])
