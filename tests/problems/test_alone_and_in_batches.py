@@ -53,8 +53,8 @@ EXTREME = {
 
 #: What costs most, or is drawn as another.
 SELDOM = (
-    "ratios, Beta", "prices of a table", "paid per reward", "poisson", "negative binomial", "correlated-gaussian",
-    "weibull", "student-t", "log-normal", "symmetric-pareto", "matrix, independent orders",
+    "beta", "ratios, Beta", "prices of a table", "paid per reward", "poisson", "negative binomial",
+    "correlated-gaussian", "weibull", "student-t", "log-normal", "symmetric-pareto", "matrix, independent orders",
 )  # fmt: skip
 
 

@@ -118,6 +118,7 @@ def test_runs_draw_sums_beyond_the_range_of_int32(name):
     assert (ds.pulls > 4 * 10**8).all()
 
 
+@pytest.mark.slow
 def test_counts_of_many_single_pulls_are_not_lost():
     """More than 2^31 events in pulls one by one: of int32 sums they would pass the end."""
     problem = jb.poisson([1e7, 0.9e7])
@@ -219,6 +220,7 @@ def divergence(name, p, q):
     return p * np.log(p / q) + q - p if name == "poisson" else np.log(q / p) + p / q - 1
 
 
+@pytest.mark.slow
 @one_each_time
 def test_lower_bounds_are_those_of_the_law(name):
     """With two arms T* is 1 / max_w of the weighted divergences to the pooled mean: looked for on a grid."""

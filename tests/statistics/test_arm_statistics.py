@@ -22,7 +22,9 @@ def pulled(rewards, variance=False):
     return jax.jit(lambda state, rest: jax.lax.scan(body, state, rest)[0])(state, rewards[1:])
 
 
-@pytest.mark.parametrize(("reward", "most_error"), [(np.float32(0.1), 1e-6), (np.int32(3), 0)])
+@pytest.mark.parametrize(
+    ("reward", "most_error"), [(np.float32(0.1), 1e-6), pytest.param(np.int32(3), 0, marks=pytest.mark.slow)]
+)
 def test_thirty_million_pulls_of_one_arm(reward, most_error):
     pulls = 30_000_000
 

@@ -148,7 +148,8 @@ def test_padded_arms_and_a_best_arm_that_is_given():
         pytest.param((0.0, 0.0), 0.0, np.inf, (0.5, 0.5), marks=pytest.mark.slow),
         pytest.param((0.5, 0.4, 0.1), 1.0, 0, (1 / 3, 1 / 3, 1 / 3), marks=pytest.mark.slow),  # no alternative exists
         pytest.param((1.0, 0.0), None, 1 / np.log(2), (0.5, 0.5), marks=pytest.mark.slow),
-        ((0.0, 0.0, 0.0), 0.1, -2 / np.log(0.9), (0, 0.5, 0.5)),  # the best arm cannot go down
+        # The best arm cannot go down.
+        pytest.param((0.0, 0.0, 0.0), 0.1, -2 / np.log(0.9), (0, 0.5, 0.5), marks=pytest.mark.slow),
         pytest.param((1.0, 1.0, 0.3), 0.1, -1 / np.log(0.9), (1, 0, 0), marks=pytest.mark.slow),  # another cannot go up
         pytest.param((1 - 2.0**-24, 1 - 2.0**-23, 0.3), 0.1, 9.49130, (1, 0, 0), marks=pytest.mark.slow),  # nor much
         pytest.param((1e-30, 1e-31), 0.1, -1 / np.log(0.9), (0, 1), marks=pytest.mark.slow),

@@ -136,14 +136,18 @@ CASES = {
         "means": MEANS, "variances": VARIANCES, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1
     },
 }  # fmt: skip
-#: Of the variants of a formula that takes long to compile, one is always tested; the lower bound is a multiple of it.
+#: Of the variants of a formula that takes long to compile, and of formulas written alike, one is always tested.
 LONG = {
+    "adaptive_top_k_pulls_bound",
     "all_good_pulls_lower_bound, a share",
     "characteristic_time",
     "characteristic_time, m = 1",
     "characteristic_time, sd",
     "characteristic_time, sd, m = 2",
+    "gape_error_bound",
+    "hoeffding_race_pulls_bound",
     "kl_lucb_pulls_bound",
+    "one_above_pulls_lower_bound, none",
     "pulls_lower_bound",
 }
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]

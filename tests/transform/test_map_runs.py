@@ -230,7 +230,11 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+#: What is made of the operations of another, and takes long to compile.
+LONG = ("more functions", "more draws", "sorts of matrices", "sorts of many", "keys of keys", "logsumexp")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in PROGRAMS])
 def test_as_vmap_and_alone_as_in_a_batch(name):
     check(PROGRAMS[name], tolerance=2e-5)
 

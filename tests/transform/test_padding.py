@@ -194,17 +194,18 @@ FOLLOWED = {
 
 
 #: Of many operations, each of them compiled for each number of arms; those where the number itself is seen are others.
-#: The first three take longest.
+#: The first four take longest, or are made of what another has.
 LONG = (
-    "draws of Beta laws", "entries from the end", "largest of matrices", "draws", "reversed", "pairs of arms", "median",
-    "places", "writing", "largest of NaN", "sort", "masks",
+    "draws of Beta laws", "entries from the end", "largest of matrices", "median", "draws", "reversed", "pairs of arms",
+    "places", "writing", "largest of NaN", "sort", "sort NaN", "masks", "groups", "branches", "softmax",
+    "loops over values", "loops over arms",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG[:3] or (n in LONG and c == 2)))
+        pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG[:4] or (n in LONG and c == 2)))
         for n in FOLLOWED
         for c in (2, 5)
     ],
@@ -393,7 +394,9 @@ def of_bandits(function, count, width):
     return results_of(one, operands(count, width), None, known)[0]
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "all in a row")) for n in BANDITS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("numbers of all", "all in a row"))) for n in BANDITS]
+)
 def test_arms_of_each_bandit_have_their_bits(name):
     for count in (6, 12):
         for one, other in zip(*(of_bandits(BANDITS[name], count, width) for width in (count, 15)), strict=True):
