@@ -115,6 +115,7 @@ def test_an_arm_that_was_withdrawn_is_no_rival():
     np.testing.assert_allclose(ends[1, 0], ends[2, 1], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_nothing_is_known_of_an_arm_that_was_added():
     prior = {"pulls": [150, 150, 150], "means": [0.6, 0.1, 0.58]}
     session = jb.AskTell(jb.UGapEc(epsilon=0.0, delta=0.01), arms=3, prior=prior)

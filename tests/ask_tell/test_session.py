@@ -146,6 +146,7 @@ def test_batches_are_asked_one_by_one_and_survive_json(algorithm, summed_table):
     np.testing.assert_array_equal(session.recommendation, final.answer)
 
 
+@pytest.mark.slow
 def test_batches_of_joint_pulls_are_asked_one_by_one_and_survive_json():
     problem = jb.empirical([[0.0] * ARMS, [1.0, 0.5, 0.25, 0.5], [1.0, 0.0, 0.25, 0.0]])
     algorithm = jb.MABPPR(epsilon=0.9, delta=0.8, c1=2e-3, c2=1, c3=2, n_final=1.5)
@@ -172,6 +173,7 @@ def test_lucb_is_restored_between_the_two_pulls_of_a_round():
     assert AskTell.from_json(session.to_json()).ask() == session.ask()
 
 
+@pytest.mark.slow
 def test_sub_gaussian_rewards_of_any_size():
     problem = jb.gaussian([1.0, 0.0, -1.0], sd=0.25)
     algorithm = jb.UGapEc(epsilon=0.2, delta=0.2)

@@ -122,12 +122,9 @@ def test_bernsteins_bound_is_for_rewards_in_an_interval():
 VALUES = np.array([[1.0, 2, 5, 4], [2, 2.5, 3, 3], [1, 1, 2, 4]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "problem",
-    [
-        pytest.param(jb.empirical(VALUES), marks=pytest.mark.slow),
-        jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]),
-    ],
+    "problem", [jb.empirical(VALUES), jb.categorical([0, 1, 4], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])]
 )
 def test_rewards_of_an_interval_have_the_theorems_of_sub_gaussian_ones(problem):
     ds = jb.with_theory(jb.sweep(jb.UGapEc(epsilon=1.0, delta=0.1), problem, 2), "theorem")

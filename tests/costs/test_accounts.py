@@ -122,6 +122,7 @@ def test_rare_prices_are_paid_as_often_as_they_say(price, hits):
     assert float(paid.sum()) == hits
 
 
+@pytest.mark.slow
 def test_a_table_has_costs_of_pulls():
     """A bare NotImplementedError before; each cost is 0 or 1, with the mean of its price within 6 standard errors."""
     table = jb.with_costs(jb.empirical(np.random.default_rng(0).random((50, 2))), [0.3, 0.8], random=True)

@@ -498,6 +498,7 @@ def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_agrees_with_this_one(capsys):
     process = _process(*SIMULATE, "--json")
     assert process.returncode == 0

@@ -168,6 +168,7 @@ def test_under_every_setting_the_bits_are_the_same(name, usual):
         assert bits(one) == usual[what], what
 
 
+@pytest.mark.slow
 def test_neither_nan_nor_infinities_stop_what_is_compiled_under_their_checks(usual):
     metrics = {"nan": lambda problem, state, arms: jnp.log(-state.own.sums.sum())}
     jax.clear_caches()  # what is compiled already is not looked at
@@ -233,7 +234,7 @@ print(found["pulls"].to_numpy().tolist())
 """
 
 
-@pytest.mark.parametrize("name", ["jax_enable_x64", "jax_numpy_dtype_promotion"])
+@pytest.mark.parametrize("name", ["jax_enable_x64", pytest.param("jax_numpy_dtype_promotion", marks=pytest.mark.slow)])
 def test_a_setting_may_be_made_before_the_package_is_imported(name):
     code = CODE.format(setting=(name, SETTINGS[name]))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

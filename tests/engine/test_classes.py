@@ -107,9 +107,8 @@ def test_the_engine_has_a_program_for_each_class(algorithms, monkeypatch):
     assert len(set(keys)) == MANY
 
 
-@pytest.mark.parametrize(
-    "register", [pytest.param(jb.pytree, marks=pytest.mark.slow), jax.tree_util.register_dataclass]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass])
 def test_cells_whose_parts_are_of_other_classes_are_not_alike(register):
     parts = [cls(unused=float(i)) for i, cls in enumerate(family(register)[:3])]
     ds = jb.sweep(Holder(jb.axis(parts)), PROBLEM, seeds=2)

@@ -119,6 +119,7 @@ def test_static_choices_compile_anew() -> None:
     assert compilations(lambda: jb.sweep(jb.UGapEb(budget=50, adaptive=jb.axis([False, True])), problem, seeds=2)) == 1
 
 
+@pytest.mark.slow
 def test_first_states_are_traced_once_for_the_lanes_and_for_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     traced: list[object] = []
     monkeypatch.setattr(jobs, "run_key", lambda *words: (traced.append(words), run_key(*words))[1])

@@ -80,7 +80,8 @@ BACK = {
 }
 
 
-@pytest.mark.parametrize("request_", [pytest.param(n, marks=[pytest.mark.slow] * (n != "later")) for n in BACK])
+@pytest.mark.slow
+@pytest.mark.parametrize("request_", BACK)
 def test_fewer_than_no_pulls_are_one_line_and_no_hang(request_):
     wrong = {"select": None, "slots": 2 if "batches" in request_ else 1, "done": lambda self, arms: jnp.bool_(False)}
     refused(own(request=BACK[request_], **wrong), "Own took pulls back: it asked for fewer than no pulls of an arm")

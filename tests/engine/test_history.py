@@ -53,6 +53,7 @@ def test_rounds_of_lucb_are_no_fewer_than_the_pulls_of_any_arm():
     assert int(state.own.round) == 501
 
 
+@pytest.mark.slow
 def test_sweeps_run_from_counts_and_cannot_be_repeated_from_their_text():
     ds = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), started([500, 500, 500], [300, 250, 100]), seeds=20)
     assert int(ds.pulls.min()) >= 1500

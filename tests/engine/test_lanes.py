@@ -293,7 +293,8 @@ def test_few_jobs_have_few_lanes() -> None:
         assert [lanes_of(few, jb.linear(n=40_000), seeds) for seeds in number] == [4, 4, 16, 80, 80]
 
 
-@pytest.mark.parametrize("seeds", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 49))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [1, 3, 49])
 def test_few_jobs_are_the_first_of_many(seeds: int) -> None:
     """Each number has lanes of its own."""
     few = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=seeds, devices=1)

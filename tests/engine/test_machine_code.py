@@ -56,7 +56,11 @@ def test_the_next_command_traces_nothing_and_says_the_same(tmp_path):
     first, traced = ran(tmp_path, "epsilon=0.2")
     assert traced >= 1
     assert ran(tmp_path, "epsilon=0.2") == (first, 0)
-    # Half a program is compiled anew, without a word.
+
+
+@pytest.mark.slow
+def test_half_a_program_is_compiled_anew_without_a_word(tmp_path):
+    first, traced = ran(tmp_path, "epsilon=0.2")
     for program in tmp_path.rglob("machine-code/*"):
         program.write_bytes(program.read_bytes()[:-100])
     assert ran(tmp_path, "epsilon=0.2") == (first, traced)

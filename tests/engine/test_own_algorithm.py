@@ -45,6 +45,7 @@ class Race:
         return state.alive
 
 
+@pytest.mark.slow
 def test_the_engine_runs_it_as_it_runs_alone():
     rows = jb.simulate(Race(0.1), PROBLEM, seeds=SEEDS, root_seed=ROOT)
     assert (rows["status"] == 0).all()
@@ -135,19 +136,15 @@ def test_a_table_with_fewer_entries_than_one_program_has_room_for():
     assert (runs.pulls == 20).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of_arms", "wanted"),
     [
         (lambda n: [jnp.float32(i) for i in range(n)], [0, 1, 2]),  # a leaf for each arm
-        *[
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                (lambda n: jnp.zeros((2,) * n), np.zeros((2, 2, 2))),  # an axis for each arm
-                (lambda n: jnp.arange(n * (n - 1) // 2), [0, 1, 2]),  # an entry for each pair, of which there are three
-                (lambda n: jnp.zeros((0, n)), np.zeros((0, 3))),
-                (lambda n: None, None),
-            ]
-        ],
+        (lambda n: jnp.zeros((2,) * n), np.zeros((2, 2, 2))),  # an axis for each arm
+        (lambda n: jnp.arange(n * (n - 1) // 2), [0, 1, 2]),  # an entry for each pair, of which there are three
+        (lambda n: jnp.zeros((0, n)), np.zeros((0, 3))),
+        (lambda n: None, None),
     ],
 )
 def test_states_of_any_form_are_shown_as_they_are(of_arms, wanted):

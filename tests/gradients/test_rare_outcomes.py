@@ -72,8 +72,8 @@ def test_with_enough_runs_the_rare_is_known():
 
 ORDINARY = [
     ("error", jb.Uniform(budget=50), jb.bernoulli([0.6, 0.5, 0.4, 0.3, 0.2]), "mean"),
-    ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "mean"),
     *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "mean"),
         ("simple_regret", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),
         ("pulls", UGAPE, jb.bernoulli([0.8, 0.5, 0.3]), "epsilon"),
         ("pulls", jb.Uniform(budget=50), jb.bernoulli([0.7, 0.5]), "mean"),

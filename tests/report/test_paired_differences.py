@@ -37,7 +37,7 @@ def alone(pulls, seeds=None, **attrs):
 
 @pytest.mark.parametrize(
     "module",
-    [pytest.param(m, marks=[pytest.mark.slow] * (m is paired_differences)) for m in PUBLIC],
+    [pytest.param(m, marks=[pytest.mark.slow] * (m in (paired_differences, study_tables))) for m in PUBLIC],
     ids=[module.__name__.rpartition(".")[2] for module in PUBLIC],
 )
 def test_examples_of_docstrings(module):

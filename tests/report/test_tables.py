@@ -230,6 +230,7 @@ def test_means_over_cells_are_no_runs():
     assert float(jb.summary(ds.mean("epsilon")).failure) == 0.5  # means of equal values
 
 
+@pytest.mark.slow
 def test_cells_that_were_stacked():
     ds = jb.sweep([jb.Uniform(budget=20), jb.SuccessiveRejects(budget=20)], jb.bernoulli([0.9, 0.4]), seeds=3)
     stacked = jb.summary(ds.stack(cell=["algorithm"]))

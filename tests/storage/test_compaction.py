@@ -27,7 +27,7 @@ KEEP = ["runs", pytest.param("summary", marks=pytest.mark.slow), "moments"]
 
 def sweep(seeds=16, n=(3, 5), **options):
     """A grid whose variables differ in length with its arms."""
-    algorithm = jb.UGapEc(epsilon=jb.axis([0.2, 0.4]), delta=0.1)
+    algorithm = jb.Uniform(budget=jb.axis([20, 40]))
     return jb.sweep(algorithm, jb.one_sparse(n=jb.axis(list(n))), seeds, lanes=4, chunk=8, **options)
 
 

@@ -127,6 +127,7 @@ def test_an_edited_problem_and_an_edited_criterion_are_told_apart(monkeypatch):
         sweep("grid.zarr", seeds=5)
 
 
+@pytest.mark.slow
 def test_a_patched_class_of_the_package_is_told_apart(monkeypatch):
     run = lambda seeds: jb.simulate(jb.Uniform(budget=4), PROBLEM, seeds, store="grid.zarr")  # noqa: E731
     assert CODE not in table(run(2))

@@ -64,6 +64,7 @@ def test_a_store_has_the_numbers_of_a_sweep_without_one(name, small_blocks):
     same(sweep(store=name), whole)
 
 
+@pytest.mark.slow
 def test_moments_of_arms_are_those_of_a_sweep_without_an_interruption(small_blocks):
     """An arm that a cell does not have was NaN where the store grew by more arms, and 0 where it did not."""
     whole = sweep(store="whole.zarr", keep="moments").load()
@@ -75,6 +76,7 @@ def test_moments_of_arms_are_those_of_a_sweep_without_an_interruption(small_bloc
     xr.testing.assert_identical(sweep(store="grid.zarr", keep="moments").load().drop_attrs(), whole.drop_attrs())
 
 
+@pytest.mark.slow
 def test_stores_are_merged_and_several_bandits_are_kept():
     whole = all_at_once()
     sweep(seeds=6, store="a.zarr")

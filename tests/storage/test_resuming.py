@@ -146,7 +146,8 @@ def test_parts_fill_one_store_in_any_order(of_parts, whole):
     same(sweep(store="grid.zarr", part=(order[-1], of_parts)), whole)
 
 
-@pytest.mark.parametrize("devices", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("devices", [1, 2])
 def test_devices_and_lanes_change_no_bit(devices, whole):
     same(sweep(store="grid.zarr", devices=devices, lanes=3, chunk=5), whole)
 
@@ -337,6 +338,7 @@ def test_the_first_interruption_keeps_what_has_ended(number, said):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.bits
 def test_two_sweeps_of_one_store_do_not_meet(capsys):
     Path("grid.toml").write_text(SPECIFICATION)

@@ -167,6 +167,7 @@ def test_compare_shows_the_rows_that_are_finished(capsys, monkeypatch):
     assert told.err.splitlines()[-1].endswith("rows are missing")
 
 
+@pytest.mark.slow
 def test_tune_says_how_to_go_on(capsys, monkeypatch):
     from jaxbandits.cli import tune_command
 

@@ -38,6 +38,7 @@ class Answers:
         return jnp.all(answer == (problem.mean > self.level))
 
 
+@pytest.mark.slow
 def test_what_is_known_of_a_cell_is_looked_up_once(monkeypatch):
     """It was looked up for all cells with each part of the runs: half of the time of a sweep over 10,000 cells."""
     asked = []
@@ -108,7 +109,7 @@ def test_means_a_few_spacings_apart_may_be_equal_and_no_others(scale, together):
         (jb.Uniform(budget=30), jb.gaussian([0.5, 0.47, -3e4])),
         pytest.param(jb.Uniform(budget=2), jb.bernoulli([7e-7, 2e-7]), marks=pytest.mark.slow),
         pytest.param(jb.SAR(budget=40), jb.gaussian([0.31, 0.3, -7e6]), marks=pytest.mark.slow),
-        (jb.Uniform(budget=60), jb.gaussian([[0.5, 0.4], [1e6, -1e6]])),
+        pytest.param(jb.Uniform(budget=60), jb.gaussian([[0.5, 0.4], [1e6, -1e6]]), marks=pytest.mark.slow),
     ],
 )
 def test_a_mean_far_away_hides_no_error(algorithm, problem):
@@ -218,7 +219,8 @@ def test_a_reservoirs_answers_are_judged_by_the_size_declared():
     assert 60 < some.sum() < 140  # a third
 
 
-@pytest.mark.parametrize("steps", [4, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [4, 6])
 def test_the_smallest_gap_that_a_problem_may_have_is_judged(steps):
     """An arm that is worse by a few steps of float32 is wrong, at the rate of the normal law."""
     gap = steps * 2.0**-14  # the step at 1000

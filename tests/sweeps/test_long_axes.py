@@ -25,6 +25,7 @@ def test_seeds_are_merged():
     assert number == 0
 
 
+@pytest.mark.slow
 def test_values_are_merged_repeated_and_read_from_a_store(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     budgets = list(range(10, 260))

@@ -54,14 +54,15 @@ def test_a_users_metric_is_that_of_the_run_looked_at_alone():
 
 def test_a_metric_has_a_unit_and_is_compiled_once(monkeypatch):
     half = jb.Metric(lambda problem, state, recommended: state.time / 2, unit="pairs", long_name="pairs of pulls")
-    ds = jb.simulate(LUCB, ARMS, seeds=5, metrics={"pairs": half})
+    rule = jb.Uniform(budget=jb.axis([20, 30]))
+    ds = jb.sweep(rule, ARMS, seeds=5, metrics={"pairs": half})
     assert ds.pairs.attrs == {"long_name": "pairs of pulls", "units": "pairs"}
     assert (ds.pairs == ds.pulls / 2).all()
     size = advance._cache_size()
-    jb.simulate(LUCB, ARMS, seeds=5, root_seed=1, metrics={"pairs": half})
+    jb.sweep(rule, ARMS, seeds=5, root_seed=1, metrics={"pairs": half})
     assert advance._cache_size() == size
     third = jb.Metric(lambda problem, state, recommended: state.time / 3)
-    other = jb.simulate(LUCB, ARMS, seeds=5, metrics={"pairs": third})
+    other = jb.sweep(rule, ARMS, seeds=5, metrics={"pairs": third})
     np.testing.assert_allclose(other.pairs, ds.pulls / 3, rtol=1e-6)
 
 

@@ -39,6 +39,7 @@ def test_an_axis_has_no_name_of_the_results(name):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_field_of_such_a_name_is_none_of_it():
     ds = jb.sweep(with_field("steps")(jb.axis([1.0, 2.0], name="stride")), ARMS, seeds=2)
     assert ds.sizes["stride"] == 2

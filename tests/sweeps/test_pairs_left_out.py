@@ -58,7 +58,7 @@ def whole():
     return study()
 
 
-def test_the_values_are_missing_and_all_others_are_those_of_single_sweeps(whole):
+def test_the_values_are_missing(whole):
     gone = left_out(whole)
     assert (gone.status == NOT_RUN).all()
     assert whole.status.dtype == np.int8
@@ -66,6 +66,11 @@ def test_the_values_are_missing_and_all_others_are_those_of_single_sweeps(whole)
     for name, variable in gone.drop_vars("status").data_vars.items():
         assert variable.isnull().all(), name
     assert int((whole.status == NOT_RUN).sum()) == gone.status.size
+    assert not whole.recommended.sel(problem="coins").isel(arm=2).any()  # an arm that does not exist, and not NaN
+
+
+@pytest.mark.slow
+def test_all_other_values_are_those_of_single_sweeps(whole):
     alone = jb.sweep(ALGORITHMS["uniform"], PROBLEMS["normal"], seeds=12)
     mine = whole.sel(algorithm="uniform", problem="normal")
     coins = whole.sel(algorithm="kl-lucb", problem="coins").isel(budget=0, arm=slice(2))
@@ -73,7 +78,6 @@ def test_the_values_are_missing_and_all_others_are_those_of_single_sweeps(whole)
     for name in alone:
         np.testing.assert_array_equal(mine[name], alone[name])
         np.testing.assert_array_equal(coins[name], single[name])
-    assert not whole.recommended.sel(problem="coins").isel(arm=2).any()  # an arm that does not exist, and not NaN
 
 
 def test_it_is_named_in_one_line():

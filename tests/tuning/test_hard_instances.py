@@ -149,7 +149,7 @@ def test_a_rule_that_returns_two_arms_has_hard_instances():
     assert (np.asarray(hard.problem.mean) != np.asarray([0.8, 0.6, 0.4, 0.3], np.float32)).all()
 
 
-@pytest.mark.parametrize("start", [START, jb.gaussian([0.6, 0.4])])
+@pytest.mark.parametrize("start", [START, pytest.param(jb.gaussian([0.6, 0.4]), marks=pytest.mark.slow)])
 def test_a_complexity_that_grows_with_the_gaps_is_refused(start):
     """With ends it was not kept, and without them the means were infinite."""
     with pytest.raises(jb.UsageError, match="must fall as gaps grow") as error:

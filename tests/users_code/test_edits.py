@@ -194,7 +194,8 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("how", [pytest.param("importlib.reload", marks=pytest.mark.slow), "%autoreload"])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["importlib.reload", "%autoreload"])
 def test_an_edited_file_that_is_loaded_again(how, modules):
     modules.load("users_helpers", HELPERS)
     rules = modules.load("users_rules", RULES)
@@ -369,8 +370,8 @@ def test_a_private_global_and_a_module_that_is_held_are_noticed(modules):
             assert of(metric) == 2
 
 
-def test_metrics_and_problems_are_code_too(modules):
-    """Functions in `jb.Metric`, closures over arrays that are edited in place, a user's family of problems."""
+def test_metrics_are_code_too(modules):
+    """Functions in `jb.Metric`, closures over arrays that are edited in place."""
     weights = np.ones(3)
 
     def metric(problem, state, recommended):
@@ -382,6 +383,9 @@ def test_metrics_and_problems_are_code_too(modules):
     weights[:] = 2
     assert (jb.simulate(algorithm, problem, seeds=2, metrics=own).weighed == 18).all()
 
+
+@pytest.mark.slow
+def test_a_family_of_problems_is_code_too(modules):
     class Own(jb.problems.Bernoulli):
         shift = 0
 
@@ -399,6 +403,7 @@ def test_metrics_and_problems_are_code_too(modules):
 
     family = register_problem(dataclasses.dataclass(frozen=True)(Own))
     mine = family(jnp.asarray([0.5, 0.4, 0.3]), name="mine")
+    algorithm = jb.Uniform(budget=9)
     rewards = {"rewards": lambda problem, state, recommended: jnp.sum(state.total)}
     assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 0).all()
     Own.shift = 1

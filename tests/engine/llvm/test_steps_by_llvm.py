@@ -32,7 +32,6 @@ RULES = [
     "rcb", "rcb-i", "rcb-air", "ucb-v-inf", "ucb-air", "epsilon-first", "kube",
     "uniform-glr", "best-challenger", "track-and-stop", "t3c", "eb-tci", "ttucb", "threshold-game", "top-m-game",
 ]  # fmt: skip
-OFTEN = ("rcb-i",)  # another kind than that of the test of grids
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli(MEANS),
     lambda: jb.reservoir(beta=1, prices="unit", arms=20),
@@ -54,10 +53,9 @@ def both(algorithm: Any, problem: Any, seeds: int = 40, **options: Any) -> tuple
     return found, jb.simulate(algorithm, problem, seeds, max_pulls=800, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.bits
-@pytest.mark.parametrize(
-    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in RULES]
-)
+@pytest.mark.parametrize("name", RULES)
 def test_runs_of_a_rule_are_the_same_runs(name: str) -> None:
     cls, refused = REGISTRY[name], None
     needed = {
