@@ -221,7 +221,7 @@ def of_run(tree, run):
 
 
 # One of each kind; with the slow tests, all of them.
-KINDS = (jb.UGapEc, jb.SuccessiveElimination, jb.AdaptiveTopK, jb.MABPPR, jb.RCBAIR)
+KINDS = (jb.UGapEc, jb.SuccessiveElimination, jb.AdaptiveTopK, jb.RCBAIR)
 
 
 def marked(index, *, each_time):
@@ -232,8 +232,8 @@ def marked(index, *, each_time):
     return pytest.param(index, id=CASES[index].id, marks=marks)
 
 
-# And what asks for two arms, or answers with sets of its own.
-TYPICAL = (*KINDS, jb.LUCB, jb.CLUCB)
+# And what asks for two arms or for several batches, or answers with sets of its own.
+TYPICAL = (*KINDS, jb.LUCB, jb.MABPPR, jb.CLUCB)
 
 
 def first_of_each(condition, often):

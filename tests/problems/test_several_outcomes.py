@@ -65,7 +65,7 @@ def test_a_rare_last_value_comes_in_sums_as_often_as_it_should(rare):
             assert p_value(sums, law) > LEVEL
 
 
-@pytest.mark.parametrize("count", [0, 9])
+@pytest.mark.parametrize("count", [pytest.param(0, marks=pytest.mark.slow), 9])
 def test_counts_have_the_negative_binomial_law(count):
     number = max(count, 1)
     for seen, mean, size in zip(drawn(ORDERS, count), MEANS, SIZES, strict=True):

@@ -38,8 +38,8 @@ OWN = {"each": pulls_of_each, "means": mean_of_each, "often": is_pulled_often}
 
 
 def sweep(n=(3, 10), seeds=9, **options):
-    algorithm, problem = jb.UGapEc(epsilon=0.3, delta=0.1), jb.two_group(n=jb.axis(list(n)), k=1)
-    return jb.sweep(algorithm, problem, seeds, metrics=OWN, max_pulls=300, lanes=2, **options)
+    algorithm, problem = jb.Uniform(budget=90), jb.two_group(n=jb.axis(list(n)), k=1)
+    return jb.sweep(algorithm, problem, seeds, metrics=OWN, lanes=2, **options)
 
 
 @functools.cache
