@@ -19,8 +19,8 @@ ON_A_PAGE = {"register_problem"}
 #: The one algorithm whose example runs each time; those of the others, and what takes long beside them, are slow tests.
 OFTEN = {"UGapEc"}
 LONG = {
-    "Comparison", "Question", "adversary", "compare", "difference", "expected", "matrix", "plan", "profile", "ratios",
-    "softened",
+    "Comparison", "Question", "adversary", "compare", "difference", "expected", "matrix", "phase", "plan", "profile",
+    "ratios", "softened",
 }  # fmt: skip
 SELDOM = {cls.__name__ for cls in jb.algorithms.REGISTRY.values()} - OFTEN | LONG
 #: What is no public name and has an example, by its module.

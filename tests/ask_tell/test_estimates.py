@@ -226,9 +226,9 @@ def of_family(rule, family):
 
 
 FAMILIES = [
-    (jb.EBTCI, "poisson"),
-    (jb.UniformGLR, "exponential"),
     (jb.UniformGLR, "poisson"),
+    (jb.UniformGLR, "exponential"),
+    (jb.EBTCI, "poisson"),
     (jb.EBTCI, "exponential"),
 ]
 

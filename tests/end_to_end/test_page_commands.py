@@ -63,7 +63,7 @@ DRAWN = {"ugape": "ugape.stopping_pulls", "frontier": "frontier.karnin_setups"}
 SIZES = {
     "ugape.stopping_pulls": {
         "epsilons": (0.2, 0.4),
-        "arms": (6, 8),
+        "arms": (8,),
         "returned": (1, 2),
         "seeds": 5,
         "at_epsilon": 0.4,

@@ -26,9 +26,8 @@ PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.reservoir(beta=1, prices="unit", arms=4),
     lambda: jb.reservoir(beta=1, arms=4),
 ]
-# A rule and one of batches; with the slow tests, all of them.
-KINDS = ("ugape-c", "adaptive-top-k")
-each = pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in KINDS)) for n in REGISTRY])
+# One rule; with the slow tests, all of them.
+each = pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "ugape-c")) for n in REGISTRY])
 
 
 class Caught(Exception):  # noqa: N818 - no error

@@ -92,6 +92,7 @@ def test_of_ordinary_ones_nothing_is_said(metric, algorithm, problem, wrt):
     assert (found.gradient_runs >= 30).all()
 
 
+@pytest.mark.slow
 def test_differences_say_it_too():
     found = few("error", jb.UGapEc(epsilon=0.05, delta=0.01), jb.bernoulli([0.9, 0.5]), "delta", seeds=1000)
     assert np.isinf(float(found.gradient_se))

@@ -157,6 +157,7 @@ def test_numbers_of_arms_are_bounded_before_memory_is_asked_for(name, make, monk
         make(8 * 10**6)
 
 
+@pytest.mark.slow
 def test_a_block_takes_no_more_memory_than_its_arms():
     small, large = (jb.blocks([0.5, 0.25, 0.125], size) for size in (3, 2**31 - 1))
     key, count = jax.random.key(0), jnp.full(3, 100)

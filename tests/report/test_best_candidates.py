@@ -95,6 +95,7 @@ def test_the_set_contains_the_best_of_real_runs():
     assert int((~among).sum()) > 0  # some sets are smaller
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_square_of_the_labels():
     # Pairs of 1000 labels are a million: one array of them, float64, has 8 MB. The runs have 0.04 MB.
     pulls = np.random.default_rng(8).normal(size=(1000, 5)) + np.arange(1000)[:, None] / 100

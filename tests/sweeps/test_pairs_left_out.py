@@ -82,7 +82,7 @@ def test_all_other_values_are_those_of_single_sweeps(whole):
 
 def test_it_is_named_in_one_line():
     with pytest.warns(UserWarning, match="left out") as warnings:
-        ds = jb.sweep(ALGORITHMS, PROBLEMS, seeds=2)
+        ds = jb.sweep(ALGORITHMS, PROBLEMS, seeds=12)
     assert [str(warning.message) for warning in warnings] == [TOLD]
     assert json.loads(ds.attrs["not_run"]) == {"kl-lucb on normal": WHY}
     plan = make_plan(ALGORITHMS, PROBLEMS, 12)
