@@ -35,10 +35,11 @@ def test_pulls_of_other_numbers_and_runs_are_unrelated():
 @pytest.mark.bits
 def test_rewards_and_sums_are_entries_of_the_table():
     key, counts, before = jax.random.key(8), jnp.asarray([3, 0, 1]), jnp.asarray([2, 5, 0])
-    rows = np.stack([np.asarray(PROBLEM.rewards(key, pull)) for pull in range(6)])
+    rewards, reward = jax.jit(PROBLEM.rewards), jax.jit(PROBLEM.reward)
+    rows = np.stack([np.asarray(rewards(key, pull)) for pull in range(6)])
     for arm in range(3):
-        assert PROBLEM.reward(key, arm, 4) == rows[4, arm]
-    sums = PROBLEM.sums(key, jnp.int32(0), counts, before)
+        assert reward(key, arm, 4) == rows[4, arm]
+    sums = jax.jit(PROBLEM.sums)(key, jnp.int32(0), counts, before)
     np.testing.assert_allclose(sums, [rows[2:5, 0].sum(), 0, rows[0, 2]], rtol=1e-6)
 
 

@@ -41,14 +41,15 @@ def test_a_reward_is_an_entry_of_the_reward_table(joint):
     problem = jb.empirical(TABLE, joint=joint)
     key = jax.random.key(8)
     pulls = jnp.arange(50, dtype=jnp.int32)
-    row = jax.vmap(lambda pull: problem.rewards(key, pull))(pulls)
-    one = jax.vmap(lambda pull: problem.reward(key, jnp.int32(1), pull))(pulls)
+    row = jax.jit(jax.vmap(lambda pull: problem.rewards(key, pull)))(pulls)
+    one = jax.jit(jax.vmap(lambda pull: problem.reward(key, jnp.int32(1), pull)))(pulls)
     np.testing.assert_array_equal(row[:, 1], one)
+    reward = jax.jit(problem.reward)
     wide = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], 4, axis=-1), problem)
     keys = jax.random.split(key, 4)
     asked = [0, 2, 1, 1], [0, 7, 7, 9]
-    batch = wide.reward(keys, *(jnp.asarray(numbers, jnp.int32) for numbers in asked))
-    alone = [problem.reward(k, jnp.int32(a), jnp.int32(n)) for k, a, n in zip(keys, *asked, strict=True)]
+    batch = jax.jit(wide.reward)(keys, *(np.asarray(numbers, np.int32) for numbers in asked))
+    alone = [reward(k, np.int32(a), np.int32(n)) for k, a, n in zip(keys, *asked, strict=True)]
     np.testing.assert_array_equal(batch, np.asarray(alone))
 
 

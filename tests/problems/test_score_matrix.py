@@ -88,17 +88,18 @@ def test_arms_are_paired_or_independent(paired):
 def test_a_reward_is_an_entry_of_the_reward_table(paired):
     problem, key = jb.matrix(GAPS, paired=paired), KEYS[8]
     pulls = jnp.arange(8, dtype=jnp.int32)
-    row = jax.vmap(lambda pull: problem.rewards(key, pull))(pulls)
-    one = jax.vmap(lambda pull: problem.reward(key, jnp.int32(1), pull))(pulls)
+    reward = jax.jit(problem.reward)
+    row = jax.jit(jax.vmap(lambda pull: problem.rewards(key, pull)))(pulls)
+    one = jax.jit(jax.vmap(lambda pull: problem.reward(key, jnp.int32(1), pull)))(pulls)
     np.testing.assert_array_equal(row[:, 1], one)
-    count, before = jnp.asarray([2, 0, 9], jnp.int32), jnp.asarray([1, 3, 2], jnp.int32)
-    found = problem.sums(key, jnp.int32(0), count, before)
-    wanted = [sum(problem.reward(key, a, int(before[a]) + i) for i in range(int(count[a]))) for a in range(3)]
+    count, before = np.asarray([2, 0, 9], np.int32), np.asarray([1, 3, 2], np.int32)
+    found = jax.jit(problem.sums)(key, np.int32(0), count, before)
+    wanted = [sum(reward(key, np.int32(a), before[a] + np.int32(i)) for i in range(count[a])) for a in range(3)]
     np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-6)
     wide = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], 4, axis=-1), problem)
     asked = [0, 2, 1, 1], [0, 7, 3, 9]
-    batch = wide.reward(KEYS[:4], *(jnp.asarray(numbers, jnp.int32) for numbers in asked))
-    alone = [problem.reward(k, jnp.int32(a), jnp.int32(n)) for k, a, n in zip(KEYS[:4], *asked, strict=True)]
+    batch = jax.jit(wide.reward)(KEYS[:4], *(np.asarray(numbers, np.int32) for numbers in asked))
+    alone = [reward(k, np.int32(a), np.int32(n)) for k, a, n in zip(KEYS[:4], *asked, strict=True)]
     np.testing.assert_array_equal(batch, np.asarray(alone))
 
 
