@@ -170,8 +170,8 @@ def test_padding_adds_masked_arms_and_keeps_the_others(name):
     np.testing.assert_array_equal(padded.variance[:3], problem.variance)
     np.testing.assert_array_equal(padded.reward_range, problem.reward_range)
     key = jax.random.key(0)
-    rewards = np.asarray(padded.rewards(key, 5))
-    np.testing.assert_array_equal(rewards[:3], problem.rewards(key, 5))
+    rewards = np.asarray(jax.jit(padded.rewards)(key, 5))
+    np.testing.assert_array_equal(rewards[:3], jax.jit(problem.rewards)(key, 5))
     assert np.isfinite(rewards).all()
     assert problem.padded(3).mask.all()
 

@@ -73,12 +73,12 @@ def test_unit_costs_make_the_means_beta_distributed():
 @pytest.mark.parametrize("prices", ["uniform", pytest.param("log-normal", marks=pytest.mark.slow)])
 def test_a_run_has_the_same_arms_however_many_are_drawn_and_alone(prices):
     few, many = (jb.reservoir(beta=0.5, prices=prices, arms=arms) for arms in (7, 50))
-    together = arms_of(many)
+    together, draw = arms_of(many), jax.jit(lambda p, k: p.draw(k))
     for run in (0, 5):
-        alone = jax.jit(lambda p, k: p.draw(k))(few, KEYS[run])
+        alone = draw(few, KEYS[run])
         for one, all_runs in zip(alone, together, strict=True):
             np.testing.assert_array_equal(one, np.asarray(all_runs)[:7, run])
-    assert not np.array_equal(*(np.asarray(few.draw(key).reward) for key in KEYS[:2]))
+    assert not np.array_equal(*(np.asarray(draw(few, key).reward) for key in KEYS[:2]))
 
 
 def payoffs(problem, pulls):
