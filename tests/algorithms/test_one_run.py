@@ -21,12 +21,6 @@ PROBLEMS = {
 }
 #: Draws, has a state of its own, and asks for two arms a step.
 EACH_TIME = ("careless",)
-#: Every rule with every problem; each time one rule with one.
-RUNS_OF_BITS = [
-    pytest.param(rule, problem, marks=[pytest.mark.slow] * (problem != "bernoulli" or rule not in EACH_TIME))
-    for rule in RULES
-    for problem in PROBLEMS
-]
 OUT = ("pulls", "steps", "status", "recommended")
 
 
@@ -41,8 +35,10 @@ def assert_same(runs, others):
         np.testing.assert_array_equal(runs[name].values[columns], others[name].values[columns], err_msg=name)
 
 
+@pytest.mark.slow  # one careless rule each time: tests/engine/test_careless_rules.py
 @pytest.mark.bits
-@pytest.mark.parametrize(("rule", "problem"), RUNS_OF_BITS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("rule", RULES)
 def test_a_run_has_its_own_bits(rule, problem):
     """Alone, and with few others and more arms: one program for both of the last, since each is optimised for users."""
     rule, problem = RULES[rule], PROBLEMS[problem]
