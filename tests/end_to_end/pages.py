@@ -10,7 +10,7 @@ from tests.plain_words import ROOT, texts
 #: Texts by their paths.
 PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
 #: What a newcomer reads first, and what takes no programs of its own.
-FIRST = ("README.md", "docs/getting_started.md", "docs/problems.md", "docs/theory.md")
+FIRST = ("README.md", "docs/getting_started.md", "docs/problems.md", "docs/theory.md", "docs/extending/algorithm.md")
 
 
 def first_each_time(names: Iterable[str]) -> list[Any]:

@@ -168,7 +168,6 @@ def test_under_every_setting_the_bits_are_the_same(name, usual):
         assert bits(one) == usual[what], what
 
 
-@pytest.mark.slow
 def test_neither_nan_nor_infinities_stop_what_is_compiled_under_their_checks(usual):
     metrics = {"nan": lambda problem, state, arms: jnp.log(-state.own.sums.sum())}
     jax.clear_caches()  # what is compiled already is not looked at
