@@ -145,8 +145,9 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         random: whether a pull of an arm costs 1 with its price as probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
-        UsageError: costs of another form, or prices that do not fit the arms. A price must be a float32 number that
-            can be summed, and not negative. A random cost must have a probability that can be drawn, at most 1.
+        UsageError: costs of another form, prices that do not fit the arms, or a reservoir, which draws its own. A
+            price must be a float32 number that can be summed, and not negative. A random cost must have a probability
+            that can be drawn, at most 1.
 
     Example:
         >>> jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs.price.tolist()
@@ -158,14 +159,14 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         return dataclasses.replace(problem, costs=(costs, random))
     if problem.finite and (random or isinstance(costs, str)):
         raise UsageError("an evaluation of a score matrix has a fixed price: give one per candidate, or one for all")
+    if problem.drawn or (problem.supremum is not None and not isinstance(costs, str)):
+        raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if isinstance(costs, str):
         if costs != "reward":
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")
         if random:
             raise UsageError("random costs are prices: what a pull costs with costs='reward' is its reward")
         return propagate_provenance(problem, dataclasses.replace(problem, costs=Costs()), costs=("reward", False))
-    if problem.arms == 0 or problem.supremum is not None:
-        raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if problem.bandits > 1:
         raise UsageError("prices are for one bandit, the problem has several")
     given = numbers("costs", costs)

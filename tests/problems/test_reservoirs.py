@@ -232,5 +232,11 @@ def test_what_a_reservoir_does_not_know():
     for name in ("mean", "variance"):
         with pytest.raises(jb.UsageError, match="draws its own arms"):
             getattr(problem, name)
+
+
+@pytest.mark.parametrize("arms", [None, 3])
+@pytest.mark.parametrize("costs", ["reward", 0.5, [0.5, 0.2, 0.1]])
+def test_a_reservoir_draws_its_costs_itself(arms, costs):
+    """Where the number of its arms was set, or a pull was to cost its reward, the costs were left out of all runs."""
     with pytest.raises(jb.UsageError, match="draws the costs of its arms itself"):
-        jb.with_costs(problem, 0.5)
+        jb.with_costs(jb.reservoir(prices="unit", arms=arms), costs)

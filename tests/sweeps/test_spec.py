@@ -97,9 +97,10 @@ def test_every_problem_is_made_again(name, given):
     assert_repeatable(dataclasses.replace(problem, name="clicks: home page"))
     if problem.arms:
         assert_repeatable(problem.padded(problem.arms // problem.bandits + 3))
-    if problem.arms and not problem.finite:
+    takes_costs = problem.arms and not problem.finite and not problem.drawn  # a reservoir draws its costs itself
+    if takes_costs:
         assert_repeatable(jb.with_costs(problem, "reward"))
-    if problem.arms and not problem.finite and problem.bandits == 1:
+    if takes_costs and problem.bandits == 1:
         prices = np.linspace(0.1, 1 / 3, problem.arms)
         assert_repeatable(jb.with_costs(problem, prices, random=True))
         assert_repeatable(jb.with_costs(problem, 1 / 3).padded(problem.arms + 1))
