@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jaxbandits.algorithms.parameters import axes_of, is_whole
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.checks import is_number
+from jaxbandits.checks import is_number, shown
 from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = ["Coordinate", "check_without_axes", "coordinates"]
@@ -82,11 +82,10 @@ def coordinates(known: Rule, wrt: Sequence[str]) -> list[Coordinate]:
         UsageError: no parameter, or one that is not there, has no value yet, is an integer or a choice, or starts at an
             end of its range.
     """
-    if isinstance(wrt, str):
-        wrt = [wrt]
-    if not wrt or len(set(wrt)) < len(wrt):
-        raise UsageError(f"tuning needs names of parameters, each once, got {list(wrt)}")
-    return [_coordinate(known, name) for name in wrt]
+    names = [wrt] if isinstance(wrt, str) else list(wrt) if isinstance(wrt, list | tuple) else []
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise UsageError(f"tuning needs names of parameters, each once, got {shown(wrt)}")
+    return [_coordinate(known, name) for name in names]
 
 
 def _coordinate(known: Rule, name: str) -> Coordinate:

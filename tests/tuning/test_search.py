@@ -291,6 +291,8 @@ BAD = [
     ({"wrt": []}, "names of parameters"),
     ({"wrt": ["y"]}, "Dial"),
     ({"wrt": ["x", "x"]}, "each once"),
+    ({"wrt": None}, "names of parameters, each once, got None"),
+    ({"wrt": [["x"]]}, r"names of parameters, each once, got \[\['x'\]\]"),
     ({"steps": 0}, "steps must be a whole number"),
     ({"error_at_most": 1.0}, "strictly between 0 and 1"),
     ({"against": {"tuned": Dial(2.0)}}, "must not use the names 'start' and 'tuned'"),
