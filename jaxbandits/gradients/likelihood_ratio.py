@@ -48,6 +48,8 @@ def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> Non
             f"{problem.name or type(problem).__name__} has no score in {wrt}{others} "
             "(either the range of its rewards depends on it, or its rewards have no density)"
         )
+    if not any("log_density" in vars(one) for one in type(problem).__mro__ if one is not Problem):
+        raise UsageError(f"{type(problem).__name__} has scored parameters, but no log_density, which scores rest on")
     if known.traits.in_batches:
         raise UsageError(f"{type(known).__name__} draws sums of rewards, which have no score yet")
     each(f"{wrt}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")

@@ -9,6 +9,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.gradients.reward_scores import scores
+from jaxbandits.problems import register_problem
 
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2, b=1.0)
 LAWS = {
@@ -122,7 +123,26 @@ def test_runs_that_were_stopped_are_counted():
     assert float(found.value) == 10
 
 
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class WithoutDensity(jb.Problem):
+    """A family of the user's own that promises scores, and has no density."""
+
+    top: jax.Array
+    parameters = ("top",)
+    scored = ("top",)
+
+    @classmethod
+    def sample(cls, words, top):
+        return top * words[0].astype(jnp.float32) * jnp.float32(2.0**-32)
+
+    mean = property(lambda self: self.top / 2)
+    variance = property(lambda self: self.top**2 / 12)
+    reward_range = property(lambda self: jnp.max(self.top))
+
+
 REFUSED = [
+    ({"problem": WithoutDensity(jnp.ones(2)), "wrt": "top"}, "has scored parameters, but no log_density"),
     ({"wrt": "probabilty"}, "did you mean 'probability'"),
     ({"metric": "pull"}, "did you mean 'pulls'"),
     ({"metric": 3}, "a metric is a name or a function"),
