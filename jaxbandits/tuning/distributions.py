@@ -10,6 +10,7 @@ from jaxbandits.checks import FINITE, POSITIVE, number, whole
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.specs import build_problem
+from jaxbandits.random.streams import MOST_ARMS
 from jaxbandits.tuning.instance_parameters import Draw
 
 __all__ = ["distribution"]
@@ -65,7 +66,7 @@ def _law(name: str, value: dict[str, object]) -> Callable[[np.random.Generator],
     if not (second > 0 if law == "normal" else second > first):
         larger = "positive" if law == "normal" else "above the first"
         raise UsageError(f"{name} of [instances]: the second number of {law} must be {larger}, got {second:g}")
-    size = None if "arms" not in value else whole(f"{name} of [instances]: arms", value["arms"], 1)
+    size = None if "arms" not in value else whole(f"{name} of [instances]: arms", value["arms"], 1, MOST_ARMS)
 
     def draw(random: np.random.Generator) -> float | list[float]:
         found = _LAWS[law](random, first, second, size)

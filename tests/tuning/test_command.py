@@ -100,6 +100,7 @@ def test_a_score_that_no_run_has_is_null():
         ("[0.2, 0.8], arms", "[0.8, 0.2], arms", "must be above the first"),
         ("[0.2, 0.8], arms", "[0.2], arms", "needs two numbers"),
         ("{ uniform = [0.2, 0.8], arms = 4 }", "[0.2, 0.8]", "draws nothing"),
+        ("arms = 4", "arms = 1_000_000_000_000", "arms must be a whole number from 1 to 8,388,608"),
         ("learning_rate = 0.2", "learning_rate = -1", "learning_rate must be positive"),
         ("steps = 2", "steps = 0", "steps must be a whole number"),
         ('name = "bernoulli"', 'name = "bernouli"', "did you mean 'bernoulli'"),
