@@ -10,6 +10,7 @@ from jaxbandits.io.serialize import NotPlainError, array_hash, is_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.provenance import qualified, serializable_arguments
+from jaxbandits.problems.pull_costs import Costs
 from jaxbandits.problems.registry import REGISTRY
 from jaxbandits.users_code.records import recorded
 
@@ -81,7 +82,7 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
         ours = "it was changed after it was made, or made by hand"
         why = ours if REGISTRY.holds(kind) else "it is not one of the package's problems"
         found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem))}
-        return {**found, "label": problem.name, MARK: why}
+        return {**found, **_kind_of_costs(costs), "label": problem.name, MARK: why}
     family, *names = problem.written
     values: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
     for name, parameter in zip(names, problem.parameters, strict=True):
@@ -92,6 +93,13 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
     if costs is not None:
         price = ("reward" if costs.price is None else _decimals(costs.price), costs.random)
     return _table({"name": family, **arguments}, lacks, {"label": problem.name or None}, price)
+
+
+def _kind_of_costs(costs: Costs | None) -> dict[str, object]:
+    """Return what a hash of the prices leaves out: that a pull costs its reward, or that prices are paid at random."""
+    if costs is None:
+        return {}
+    return {**({"costs": "reward"} if costs.price is None else {}), **({"random_costs": True} if costs.random else {})}
 
 
 def _decimals(values: object) -> np.ndarray:

@@ -270,6 +270,22 @@ def test_a_users_own_are_not_taken_for_the_packages():
         build_problem(tables[0])
 
 
+def test_a_users_own_family_is_described_with_its_kind_of_costs():
+    """Prices are in the hash of the leaves; that a pull costs its reward, or a price is paid at random, is not."""
+
+    @problems.base.register_problem
+    @dataclasses.dataclass(frozen=True)
+    class Priced(problems.Bernoulli):
+        """A family of the user's own."""
+
+    own = Priced(jnp.asarray([0.5, 0.4]), name="mine")
+    priced = [own, jb.with_costs(own, "reward"), jb.with_costs(own, 0.5), jb.with_costs(own, 0.5, random=True)]
+    tables = [table_of(problem) for problem in priced]
+    assert all(tables[i] != tables[j] for i in range(4) for j in range(i))
+    assert difference(tables[0], tables[1]) == 'costs is not given there and "reward" here'
+    assert difference(tables[2], tables[3]) == "random_costs is not given there and true here"
+
+
 def test_tables_of_a_file():
     assert build_problem({"spec": "abm:1", "label": "mine", "padded": 24}).name == "mine"
     assert build_problem({"name": "csv", "path": "table.csv", "joint": True}).joint
