@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ import xarray as xr
 from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 
-__all__ = ["ENDINGS", "open_arrays", "read_arrays", "replacing", "write_arrays"]
+__all__ = ["ENDINGS", "open_arrays", "read_arrays", "remove", "replacing", "write_arrays"]
 
 ENDINGS = (".nc", ".zarr")
 #: HDF5 limits attributes to 64 KiB; the specification of a problem with thousands of arms is longer.
@@ -43,6 +44,8 @@ _CODECS = frozenset(
 )
 #: Bytes of a chunk, uncompressed.
 _CHUNK = 2**23
+#: How often the removal of a folder is tried, and the seconds between two tries.
+_TRIES, _WAIT = 40, 0.05
 
 
 def left_of_killed(path: Path) -> list[Path]:
@@ -63,10 +66,23 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         for leftover in (temporary, old):
-            if leftover.is_dir():
-                shutil.rmtree(leftover)
-            else:
-                leftover.unlink(missing_ok=True)
+            remove(leftover)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it exists.
+
+    After an interruption Zarr's threads write into a folder for some more milliseconds.
+    """
+    for _ in range(_TRIES):
+        if not path.is_dir():
+            path.unlink(missing_ok=True)
+            return
+        shutil.rmtree(path, ignore_errors=True)
+        if path.exists():
+            time.sleep(_WAIT)
+    if path.exists():
+        shutil.rmtree(path)  # its error says why
 
 
 def write_arrays(dataset: xr.Dataset, path: Path) -> None:

@@ -16,7 +16,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulator_datasets import moments_dataset, summary_dataset
 from jaxbandits.storage.accumulators import Stream
-from jaxbandits.storage.arrays_on_disk import left_of_killed, read_arrays, write_arrays
+from jaxbandits.storage.arrays_on_disk import left_of_killed, read_arrays, remove, write_arrays
 from jaxbandits.storage.block_files import block_names, check_block, read_block, read_done, write_whole
 from jaxbandits.storage.blocks import Block, cells_of, entered
 from jaxbandits.storage.layout import Layout, dataset_of
@@ -126,8 +126,9 @@ def make_view(path: Path, description: Description) -> None:
             return
         (folder / "view.json").unlink(missing_ok=True)
         for old in (*folder.glob(".arrays-*"), *left_of_killed(path)):
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
-        with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder) as room:
+            remove(old)
+        # What cannot be removed is removed by the next call: the error would hide an interruption.
+        with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder, ignore_cleanup_errors=True) as room:
             dataset = _dataset(folder, description, Path(room))
             if path.suffix == ".zarr":
                 made = Path(room) / "view.zarr"

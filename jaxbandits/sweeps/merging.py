@@ -11,7 +11,7 @@ import xarray as xr
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays
+from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, remove
 from jaxbandits.storage.block_files import block_names, check_block, read_block
 from jaxbandits.storage.blocks import Block, entered
 from jaxbandits.storage.consolidate import count_of_runs, make_view, places_of, read_store
@@ -102,10 +102,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
             room.rename(out)
     finally:
         for leftover in (room, blocks_folder(room)):
-            if leftover.is_dir():
-                shutil.rmtree(leftover)
-            elif leftover.exists():
-                leftover.unlink()
+            remove(leftover)
     return Outcome(0, 0, there, both.layout.runs, None)
 
 

@@ -1,7 +1,9 @@
 """SLURM sends SIGTERM or SIGUSR1 before it kills: either is answered as the first Ctrl-C is."""
 
+import errno
 import itertools
 import os
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -100,6 +102,32 @@ def test_without_a_store_it_is_an_interruption(number):
     whole = sweep()
     with pytest.raises(KeyboardInterrupt, match=f"interrupted by {number.name}"):
         jb.repeat(whole, on_progress=sent(number))
+
+
+def test_an_interruption_while_zarr_writes_is_one_and_leaves_nothing(monkeypatch):
+    """Zarr's threads write on after the interruption: a file may come into a folder that is being removed."""
+    remove, refused = shutil.rmtree, []
+
+    def interrupted(_, folder, **__):
+        folder.mkdir()
+        raise KeyboardInterrupt
+
+    def refused_once(path, ignore_errors=False, **options):
+        if not refused:
+            refused.append(path)
+            if ignore_errors:
+                return
+            raise OSError(errno.ENOTEMPTY, "Directory not empty")
+        remove(path, ignore_errors=ignore_errors, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(xr.Dataset, "to_zarr", interrupted)
+        patch.setattr(shutil, "rmtree", refused_once)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(store="grid.zarr")
+    assert refused
+    assert not list(Path().rglob(".*"))
+    assert sweep(store="grid.zarr").equals(sweep())
 
 
 def test_a_handler_of_the_users_own_is_left_alone():
