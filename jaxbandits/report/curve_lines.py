@@ -13,7 +13,7 @@ from jaxbandits.report.dimensions import lower_bounds, parts, values_of
 
 __all__ = ["Drawn", "draw_lines", "name_missing", "name_zeros"]
 
-#: The mark of a failure rate of 0 on a logarithmic axis.
+#: The mark of 0 on a logarithmic axis.
 _ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white"}
 #: The marks of all lines at one place are within this many inches of each other.
 _WIDEST = 0.24
@@ -65,16 +65,18 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         shown = np.where(inner, np.nan, values)
         axes.plot(places, shown, markevery=~cut & marked, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom
-        axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
+        band = np.where(cut, values, np.where(top > bottom, top, bottom))  # none up to a 0 that cannot be shown
+        axes.fill_between(places, bottom, band, color=colour, alpha=0.2, linewidth=0)
         # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
         beside = axes.transData + ScaledTranslation(
             (i - (len(lines) - 1) / 2) * min(size / 100, _WIDEST / len(lines)), 0.0, axes.figure.dpi_scale_trans
         )
         unseen, cut = unseen & marked, cut & marked
         if unseen.any():
-            at_zero = 1 / known["runs"].isel(at).values[unseen] if y == "failure" else top[unseen]
+            runs = known["runs"].isel(at).values[unseen]
+            at_zero = 1 / runs if y == "failure" else np.full(runs.shape, floor)
             whisker: dict[str, Any] = {"color": colour, "linewidth": 0.6 * look["linewidth"], "transform": beside}
-            axes.vlines(places[unseen], at_zero, top[unseen], zorder=3, **whisker)
+            axes.vlines(places[unseen], at_zero, np.maximum(at_zero, top[unseen]), zorder=3, **whisker)
             axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, markersize=0.8 * size, **_ZERO)
         if cut.any():
             looks.draw_arrows(axes, places[cut], values[cut], size, transform=beside, color=colour, zorder=4)
@@ -82,12 +84,13 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
             looks.draw_arrows(axes, places[above], top[above], size, transform=beside, color=colour, zorder=4)
 
 
-def name_zeros(axes: Axes, known: xr.Dataset) -> None:
-    """Put the mark of a failure rate of 0 into the legend: `< 1/n`."""
+def name_zeros(axes: Axes, known: xr.Dataset, y: str) -> None:
+    """Put the mark of 0 into the legend; of a failure rate, `< 1/n`."""
     runs = np.unique(known["runs"].values)
     number = formatting.count(runs[0]) if runs.size == 1 else "(number of runs)"
     size = 0.8 * looks.line_look(0)["markersize"]
-    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", markersize=size, **_ZERO)
+    text = f"< 1/{number}: no error" if y == "failure" else "0"
+    axes.plot([], [], color="#5A5A5A", label=text, markersize=size, **_ZERO)
 
 
 def name_missing(axes: Axes, known: xr.Dataset, drawn: Drawn) -> None:

@@ -49,8 +49,9 @@ def curve(
     """Draw a metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
 
     The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
-    failure rate of 0 in n runs is a hollow triangle at 1/n, with a line up to the upper end of its interval. Where runs
-    were truncated at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median
+    failure rate of 0 in n runs is a hollow triangle at 1/n, with a line up to the upper end of its interval. A value of
+    0 of another metric is one at the lower end. The axis is not logarithmic where values are negative. Where runs were
+    truncated at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median
     of pulls is a lower bound only where half of the runs were truncated. Where a tenth were, its band ends in the
     arrow. Metrics that do not grow with the pulls, such as regrets, have none.
 
@@ -95,13 +96,14 @@ def curve(
     check_some(y, measured)
     drawn = np.concatenate([measured, *(line.values.ravel() for line in lines.values())])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
-    vertical_log = looks.spans_decades(positive, 20 if y == "failure" else 8)
+    vertical_log = looks.spans_decades(positive, 20 if y == "failure" else 8) and not (measured < 0).any()
     if y == "failure":  # with few runs, most of a logarithmic axis would show rates that they cannot distinguish
         vertical_log &= int(known["runs"].min()) * float(drawn[np.isfinite(drawn)].max()) >= _ENOUGH_ERRORS
     numbers_along = numeric(ds, x)
     places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
     floor = positive.min() / 10 if vertical_log else 0.0
-    if zeros := vertical_log and y == "failure" and bool((measured == 0).any()):
+    zeros = vertical_log and bool((measured == 0).any())
+    if zeros and y == "failure":
         floor = min(floor, 0.5 / int(known["runs"].max()))
     count = 1 if panel is None else known.sizes[panel]
     picture, panels = looks.new_panels(count, ax=ax, style=style, width=width)
@@ -123,7 +125,7 @@ def curve(
         if shaded is not None:
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
     if zeros:
-        name_zeros(panels[-1], known)
+        name_zeros(panels[-1], known, y)
     name_missing(panels[-1], known, what)
     if vertical_log and lines:  # of all panels, which share their scale
         for axes in panels:

@@ -210,6 +210,31 @@ def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [named.get_label()] == ["< 1/1,000: no error"]
 
 
+def test_curve_marks_a_mean_of_zero_on_a_logarithmic_scale(make):
+    """It was not in the picture, which had a box below the lowest value in its place."""
+    ds = make({"n": [4, 8, 16], "budget": [100, 1000, 10_000]})
+    ds["simple_regret"][:] = 0.0
+    ds["simple_regret"][0, :, 0] = [10.0, 1.0, 0.1]
+    axes = axes_of(plots.curve(ds, x="budget", y="simple_regret", hue="n"))
+    assert axes.get_yscale() == "log"
+    *marked, named = [line for line in axes.get_lines() if line.get_marker() == "v"]
+    lowest = ds["simple_regret"].mean("seed").values[0, -1] / 10
+    assert [line.get_ydata().tolist() for line in marked] == [pytest.approx([lowest] * 3)] * 2
+    assert axes.get_ylim()[0] < lowest
+    assert named.get_label() == "0"
+    bands = [band.get_paths()[0].get_extents() for band in axes.collections if hasattr(band, "get_paths")]
+    assert all(band.y0 >= lowest * (1 - 1e-6) for band in bands)
+
+
+def test_negative_means_are_drawn_too(make):
+    """The scale was that of the positive ones, and the others were not in the picture."""
+    ds = make({"budget": [100, 1000, 10_000]}).assign(gain=lambda ds: ds["pulls"] * 0.0)
+    ds["gain"][:] = np.asarray([-5.0, 1.0, 100.0])[:, None]
+    axes = axes_of(plots.curve(ds, y="gain"))
+    assert axes.get_yscale() == "linear"
+    assert axes.get_lines()[0].get_ydata().tolist() == [-5.0, 1.0, 100.0]
+
+
 def test_zeros_of_several_curves_do_not_hide_each_other(make):
     ds = make({"eta": [1, 2, 4], "budget": [100, 1000]}, seeds=1000)
     ds["correct"][:, 0], ds["correct"][:, 1] = False, True
