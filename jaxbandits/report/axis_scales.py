@@ -1,5 +1,6 @@
 """Scales and ticks of axes, chosen by the numbers along them."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -11,10 +12,12 @@ from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullLocator
 from jaxbandits.report import formatting
 from jaxbandits.report.user_settings import font_size, setting
 
-__all__ = ["NARROW", "is_narrow", "set_scale", "spans_decades", "spread_by_factors", "tick_texts"]
+__all__ = ["NARROW", "is_narrow", "name_ticks", "set_scale", "spans_decades", "spread_by_factors"]
 
 #: Limit on the width of axes, in inches, that have room for few labels.
 NARROW = 4.0
+#: Width of a letter and height of a line, as shares of the size of the font.
+_LETTER, _LINE = 0.62, 1.2
 
 
 def spans_decades(values: np.ndarray, factor: float = 8.0) -> bool:
@@ -91,10 +94,20 @@ def is_narrow(axes: Axes) -> bool:
     return bool(axes.bbox.width / axes.figure.dpi < NARROW)
 
 
-def tick_texts(axes: Axes, values: Sequence[object]) -> list[str]:
-    """Return the texts of ticks at equal distances, on several lines where the axes are narrow."""
+def name_ticks(axes: Axes, values: Sequence[object]) -> None:
+    """Put ticks at the places 0, 1, ..., with texts that do not overlap.
+
+    Texts are broken into lines where the axes are narrow. Where they still have no room, names are written from below,
+    and of numbers some are left out.
+    """
     texts = formatting.texts(values)
-    if not is_narrow(axes):
-        return texts
-    room = int(axes.bbox.width / axes.figure.dpi * 72 / (0.65 * font_size(11) * len(texts)))
-    return [formatting.wrap(text, max(6, room), long_words=False) for text in texts]
+    room = axes.bbox.width / axes.figure.dpi * 72 / len(texts)
+    if is_narrow(axes):
+        letters = max(6, int(room / (0.65 * font_size(11))))
+        texts = [formatting.wrap(text, letters, long_words=False) for text in texts]
+    size = font_size(11, "xtick.labelsize")
+    lengths = [max(map(len, text.split("\n"))) for text in texts]
+    needed = max(((a + b) / 2 + 1 for a, b in itertools.pairwise(lengths)), default=0.0) * _LETTER * size
+    upright = needed > room and any(isinstance(value, str) for value in values)
+    every = math.ceil((_LINE * size if upright else needed) / room) or 1
+    axes.set_xticks(range(0, len(texts), every), texts[::every], rotation=90 if upright else 0)

@@ -114,7 +114,7 @@ def curve(
         looks.set_scale(axes.xaxis, places, along_log, at_values=not narrow, narrow=narrow)
         looks.set_scale(axes.yaxis, positive, vertical_log, narrow=looks.is_narrow(axes) and panel is None)
         if not numbers_along:
-            axes.set_xticks(places, looks.tick_texts(axes, values_of(known, x)))
+            looks.name_ticks(axes, values_of(known, x))
         at = {} if panel is None else {panel: i}
         part = known.isel(at)
         if panel is not None:

@@ -231,7 +231,7 @@ def bars(
         text = str(known[reference].attrs.get("long_name", reference))
         # Beside the whisker, which it would hide.
         axes.plot(places + 0.22, known[reference].values, "D", color="white", markeredgecolor="black", label=text)
-    axes.set_xticks(places, looks.tick_texts(axes, values_of(known, x)))
+    looks.name_ticks(axes, values_of(known, x))
     axes.tick_params(axis="x", length=0)
     looks.set_scale(axes.yaxis, centre, dots)
     if dots:

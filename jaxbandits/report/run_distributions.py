@@ -179,7 +179,7 @@ def quantiles(
         for part, bound in (("q90", open_above.isel(at).values), ("mean", cut)):
             if bound.any():
                 looks.draw_arrows(axes, centre[bound], parts[part][bound], size, color=colour, zorder=4)
-    axes.set_xticks(np.arange(known.sizes[x]), looks.tick_texts(axes, values_of(known, x)))
+    looks.name_ticks(axes, values_of(known, x))
     said = auto_titles.of_quantiles(known, y) if title is None else title
     vertical = f"{looks.label(ds, y)}: 10–90%, median, mean"
     looks.finish(axes, said, looks.label(ds, x), vertical, None if hue is None else looks.label(ds, hue))

@@ -10,7 +10,7 @@ from matplotlib.font_manager import FontProperties
 
 from jaxbandits.report import formatting
 from jaxbandits.report.axis_labels import label, mean_label, symbol
-from jaxbandits.report.axis_scales import NARROW, is_narrow, set_scale, spans_decades, spread_by_factors, tick_texts
+from jaxbandits.report.axis_scales import NARROW, is_narrow, name_ticks, set_scale, spans_decades, spread_by_factors
 from jaxbandits.report.dimensions import values_of
 from jaxbandits.report.new_pictures import INK, Picture, Place, new_panels, new_picture, rows_and_columns
 from jaxbandits.report.user_settings import MARKERS, colours, font_size, line_look, setting
@@ -27,6 +27,7 @@ __all__ = [
     "is_narrow",
     "label",
     "line_look",
+    "name_ticks",
     "mean_label",
     "new_panels",
     "new_picture",
@@ -36,7 +37,6 @@ __all__ = [
     "spans_decades",
     "spread_by_factors",
     "symbol",
-    "tick_texts",
 ]
 
 #: Dimensions whose values are names.
@@ -156,10 +156,11 @@ def note_below(panels: Sequence[Axes], text: str) -> None:
     if isinstance(figure, Picture):
         size = font_size(10, "legend.fontsize")
         inches = figure.get_figwidth()
-        lines = formatting.wrap(text, int(inches * 72 / (0.56 * FontProperties(size=size).get_size_in_points())))
+        lines = formatting.wrap(text, int(inches * 72 / (0.56 * size)))
         figure.supxlabel(lines, fontsize=size, x=0.012, ha="left", color=setting("text.color", INK))
     else:
-        panels[-1].set_xlabel(f"{panels[-1].get_xlabel()}\n{text}")
+        below = panels[-1]
+        below.set_xlabel(f"{below.get_xlabel()}\n{_fitted(text, below.bbox.width, below.xaxis.label, 0.54)}")
 
 
 def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None = None) -> None:

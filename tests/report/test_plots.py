@@ -195,6 +195,26 @@ def test_tick_texts_of_narrow_panels_do_not_touch(make, budgets):
         assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
+@pytest.mark.parametrize("kind", [plots.bars, plots.quantiles])
+def test_texts_of_many_values_do_not_touch(make, kind):
+    """Those of 200 numbers were a black line."""
+
+    def texts_of(dims):
+        picture = kind(make(dims, seeds=3), y="pulls")
+        picture.canvas.draw()
+        texts = picture.axes[0].get_xticklabels()
+        for left, right in itertools.pairwise(text.get_window_extent() for text in texts):
+            assert left.x1 < right.x0
+        return {int(text.get_position()[0]): (text.get_text(), text.get_rotation()) for text in texts}
+
+    numbers = texts_of({"budget": list(range(1000, 201_000, 1000))})
+    assert len(numbers) >= 8
+    assert numbers == {place: (f"{1000 * (place + 1):,}", 0.0) for place in numbers}
+    names = [f"algorithm-number-{i}" for i in range(25)]
+    assert texts_of({"algorithm": names}) == {place: (name, 90.0) for place, name in enumerate(names)}
+    assert texts_of({"algorithm": ["one", "two"]}) == {0: ("one", 0.0), 1: ("two", 0.0)}
+
+
 def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
     ds = make({"budget": [100, 1000, 10_000]}, seeds=1000)
     ds["correct"][0], ds["correct"][1], ds["correct"][2] = False, True, True

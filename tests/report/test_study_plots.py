@@ -356,6 +356,9 @@ def test_pictures_of_studies_are_drawn_into_given_axes(ds):
     assert not figure.legends
     assert figure._supxlabel is None
     assert "bold" in bottom[1].get_xlabel()
+    figure.canvas.draw()
+    below = bottom[1].xaxis.label.get_window_extent()  # in lines, and not beside the axes
+    assert bottom[1].bbox.x0 - 1 < below.x0 < below.x1 < bottom[1].bbox.x1 + 1
 
 
 @pytest.mark.parametrize(
