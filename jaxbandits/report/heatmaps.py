@@ -224,9 +224,10 @@ def bars(
             axes.plot(places[mine], centre[mine], "o", color=colour, markersize=size, label=one)
         else:
             axes.bar(places[mine], centre[mine], 0.72, color=colour, label=one)
-    axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color=_INK, linewidth=1.6)
+    ink = setting("text.color", _INK)  # whiskers are on the user's background, too
+    axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color=ink, linewidth=1.6)
     if (cut := lower_bounds(known, parts(y)[0]).values).any():
-        looks.draw_arrows(axes, places[cut], centre[cut], looks.line_look(0)["markersize"], color=_INK, zorder=4)
+        looks.draw_arrows(axes, places[cut], centre[cut], looks.line_look(0)["markersize"], color=ink, zorder=4)
     if reference is not None:
         text = str(known[reference].attrs.get("long_name", reference))
         # Beside the whisker, which it would hide.

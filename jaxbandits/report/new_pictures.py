@@ -138,6 +138,8 @@ def _given_panels(count: int, ax: object, width: float | None) -> tuple[Figure, 
     if len(panels) != count or not all(isinstance(axes, Axes) for axes in panels):
         kinds = ", ".join(type(axes).__name__ for axes in panels)
         raise UsageError(f"ax must be {count} of matplotlib's Axes, one a panel, got {kinds or 'none'}")
+    if other := [axes.name for axes in panels if axes.name in ("polar", "3d")]:
+        raise UsageError(f"ax must have two straight axes, got {other[0]} ones")
     if width is not None:
         raise UsageError("width is that of a new picture, and ax has its own: give one of them")
     for axes in panels:

@@ -113,7 +113,7 @@ def _cell(picture: Figure, panels: Sequence[Axes], rows: list[str], columns: lis
     axes = panels[0]
     if not narrowed:
         return float(axes.bbox.width / picture.dpi / len(columns))
-    letter = looks.font_size(11, "ytick.labelsize") * 0.6 / 72 if setting("ytick.labelsize", None) is None else 0.1
+    letter = looks.font_size(11, "ytick.labelsize") * 0.6 / 72
     _, side_by_side = looks.rows_and_columns(axes)
     cell = (picture.get_figwidth() - letter * max(map(len, rows)) - 0.45) / side_by_side / len(columns) - 0.02
     if setting("figure.figsize", None) is None:

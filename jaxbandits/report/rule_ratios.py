@@ -59,7 +59,7 @@ def ratios_to_best(known: xr.Dataset, value: str, along: str, delta: float | Non
         if not allowed.notnull().any():
             raise UsageError(
                 f"no rule has a delta to be judged by: give the failure probability that is allowed, delta=0.1, or "
-                f"compare value='failure', not {value!r}"
+                f"draw 'failure', not {value!r}"
             )
         unjudged, at_least = allowed.isnull(), known["at_least"]
         fails = known["failure_low"] > allowed

@@ -6,7 +6,6 @@ from typing import Any
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
-from matplotlib.font_manager import FontProperties
 
 from jaxbandits.report import formatting
 from jaxbandits.report.axis_labels import label, mean_label, symbol
@@ -27,8 +26,8 @@ __all__ = [
     "is_narrow",
     "label",
     "line_look",
-    "name_ticks",
     "mean_label",
+    "name_ticks",
     "new_panels",
     "new_picture",
     "note_below",
@@ -125,7 +124,7 @@ def _add_legend(panels: Sequence[Axes], title: str | None, columns: int, own: bo
     figure: Any = axes.figure
     inches = figure.get_figwidth()
     wrapped = [formatting.wrap(text, 26) for text in texts]
-    em = FontProperties(size=size).get_size_in_points() / 72
+    em = size / 72
     # Lines of 1.2 em, with 0.7 em between two entries.
     height = em * sum(1.2 * (text.count("\n") + 1) + 0.7 for text in (title or "", *wrapped))
     if several or inches < 1.5 * NARROW or height > 0.85 * columns * figure.get_figheight():
@@ -175,7 +174,7 @@ def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None
     """
     size = font_size(11, "axes.titlesize")
     inches = axes.bbox.width / axes.figure.dpi if inches is None else inches
-    room = max(12, int(inches * 72 / (0.6 * FontProperties(size=size).get_size_in_points())))
+    room = max(12, int(inches * 72 / (0.6 * size)))
     values = values_of(ds, name)
     texts = formatting.texts(values)
     said = texts[place]

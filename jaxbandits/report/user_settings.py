@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from matplotlib import colormaps, rc_context, rcParams, rcParamsDefault
+from matplotlib.font_manager import FontProperties
 
 from jaxbandits.errors import check_text, unknown_name
 
@@ -49,11 +50,11 @@ def setting(name: str, ours: object) -> Any:
     return ours if given[name] == usual[name] else given[name]
 
 
-def font_size(points: float, name: str = "font.size") -> Any:
-    """Return the user's size of these texts, or ours, in proportion to the user's `font.size`."""
+def font_size(points: float, name: str = "font.size") -> float:
+    """Return the user's size of these texts in points, or ours, in proportion to the user's `font.size`."""
     if name != "font.size" and (given := setting(name, None)) is not None:
-        return given
-    return points * setting("font.size", 12.0) / 12.0
+        return float(FontProperties(size=given).get_size_in_points())  # it may be a word, such as "small"
+    return points * float(setting("font.size", 12.0)) / 12.0
 
 
 def colours(values: Sequence[object]) -> list[object]:

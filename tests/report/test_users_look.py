@@ -59,6 +59,24 @@ def test_several_axes_are_given_one_a_panel(grid, history):
         plots.curve(grid, panel="n", ax=panels[0])
     with pytest.raises(jb.UsageError, match="got Figure"):
         plots.curve(grid, ax=figure)
+    for projection in ("polar", "3d"):
+        with pytest.raises(jb.UsageError, match=f"^ax must have two straight axes, got {projection} ones$"):
+            plots.curve(grid, ax=Figure().add_subplot(projection=projection))
+
+
+def test_whiskers_are_seen_on_a_dark_background(grid):
+    with mpl.rc_context({"text.color": "white", "axes.facecolor": "black"}):
+        whiskers = draw("bars", grid).axes[0].collections[0]
+    assert to_hex(whiskers.get_color()[0]) == "#ffffff"
+
+
+@pytest.mark.parametrize("kind", SINGLE)
+def test_sizes_of_texts_may_be_words(kind, grid):
+    """`xtick.labelsize` of "small" was a TypeError where there are several panels."""
+    options = {"panel": "n"} if kind == "curve" else {}
+    with mpl.rc_context(dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "axes.labelsize"), "small")):
+        picture = draw(kind, grid, **options)
+    assert picture.axes[0].get_xticklabels()[0].get_fontsize() == pytest.approx(0.833 * mpl.rcParams["font.size"])
 
 
 @pytest.mark.parametrize("kind", SINGLE)
