@@ -135,10 +135,12 @@ def phase(
 def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm: Any) -> None:
     """Write the number of each cell, in an ink that is legible on its colour."""
     show = formatting.probability if value == "failure" else formatting.value
-    shades = [float(norm(v)) for v in mean.ravel()]
-    for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
-        text = ("≥" if stopped[row, column] else "") + show(float(mean[row, column]))
-        ink = "black" if shade > 0.6 else "white"
+    for row, column in np.ndindex(*mean.shape):
+        number = float(mean[row, column])
+        text = ("≥" if stopped[row, column] else "") + show(number)
+        ink = setting("text.color", _INK)  # of a cell without a colour
+        if np.isfinite(number):
+            ink = "black" if float(norm(number)) > 0.6 else "white"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=looks.font_size(10))
 
 

@@ -1,6 +1,7 @@
 """Every kind of picture: what is in it, and one clear error for what cannot be drawn."""
 
 import itertools
+import warnings
 
 import matplotlib
 import numpy as np
@@ -277,6 +278,19 @@ def test_phase_has_a_cell_and_a_number_per_cell(grid):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("number of arms K", "accuracy ε")
     assert "mean pulls" in picture.axes[1].get_ylabel()
     assert isinstance(plots.phase(grid, value="failure"), Figure)
+
+
+def test_numbers_of_cells_without_a_colour_are_seen(grid):
+    """They were white on white, with a warning of NumPy's."""
+    ds = grid.assign(cost=grid["cost"].copy())
+    ds["cost"][0, 0], ds["cost"][1, 0] = np.inf, np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = axes_of(plots.phase(ds, x="n", y="epsilon", value="cost"))
+    inks = {text.get_text(): text.get_color() for text in axes.texts}
+    assert len(inks) == 6
+    assert inks.pop("∞") == inks.pop("–") == "#222222"
+    assert set(inks.values()) == {"white", "black"}
 
 
 def test_quantiles_have_a_bar_per_cell(grid):
