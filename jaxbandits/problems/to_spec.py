@@ -79,10 +79,13 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
     own = "written" in vars(kind) and REGISTRY.holds(kind)
     changed = any(one is not None for one in (problem.mask, problem.supremum, problem.history))
     if not own or changed or not simple:
-        ours = "it was changed after it was made, or made by hand"
-        why = ours if REGISTRY.holds(kind) else "it is not one of the package's problems"
-        found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem))}
-        return {**found, **_kind_of_costs(costs), "label": problem.name, MARK: why}
+        found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem)), "label": problem.name}
+        found |= _kind_of_costs(costs)
+        if not REGISTRY.holds(kind):  # the record of its code has its static fields
+            return {**found, MARK: "it is not one of the package's problems"}
+        choices = {name: getattr(problem, name) for name in problem.choices}
+        static, _ = serializable_arguments({"bandits": problem.bandits if problem.bandits > 1 else None, **choices})
+        return {**found, **static, MARK: "it was changed after it was made, or made by hand"}
     family, *names = problem.written
     values: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
     for name, parameter in zip(names, problem.parameters, strict=True):

@@ -286,6 +286,14 @@ def test_a_users_own_family_is_described_with_its_kind_of_costs():
     assert difference(tables[2], tables[3]) == "random_costs is not given there and true here"
 
 
+def test_a_reservoir_that_was_changed_is_described_with_its_static_fields():
+    """They are not in the hash of the leaves: runs with other prices were merged as the same."""
+    changed = [dataclasses.replace(jb.reservoir(), prices=prices) for prices in ("unit", "log-normal")]
+    tables = [table_of(problem) for problem in changed]
+    assert difference(*tables) == 'prices is "unit" there and "log-normal" here'
+    assert tables[0]["cannot_be_repeated"] == "it was changed after it was made, or made by hand"
+
+
 def test_tables_of_a_file():
     assert build_problem({"spec": "abm:1", "label": "mine", "padded": 24}).name == "mine"
     assert build_problem({"name": "csv", "path": "table.csv", "joint": True}).joint
