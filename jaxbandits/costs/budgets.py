@@ -25,7 +25,7 @@ def check_budget(owner: str, budget: float, problem: Problem, unit: bool = False
         smallest = problem.smallest_cost
     else:
         if problem.lowest_reward < 0:
-            raise UsageError(f"{owner}: rewards must lie in [0, 1], those of {problem.name} may be negative")
+            raise UsageError(f"{owner}: rewards must be at least 0, those of {problem.name} may be negative")
         expected = np.asarray(1.0 if problem.costs is None else problem.costs.expected(problem.mean))
         if expected.min() <= 0:
             raise UsageError(

@@ -80,12 +80,12 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
     changed = any(one is not None for one in (problem.mask, problem.supremum, problem.history))
     if not own or changed or not simple:
         found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem)), "label": problem.name}
-        found |= _kind_of_costs(costs)
+        table = {**found, **_kind_of_costs(costs)}
         if not REGISTRY.holds(kind):  # the record of its code has its static fields
-            return {**found, MARK: "it is not one of the package's problems"}
+            return {**table, MARK: "it is not one of the package's problems"}
         choices = {name: getattr(problem, name) for name in problem.choices}
         static, _ = serializable_arguments({"bandits": problem.bandits if problem.bandits > 1 else None, **choices})
-        return {**found, **static, MARK: "it was changed after it was made, or made by hand"}
+        return {**table, **static, MARK: "it was changed after it was made, or made by hand"}
     family, *names = problem.written
     values: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
     for name, parameter in zip(names, problem.parameters, strict=True):

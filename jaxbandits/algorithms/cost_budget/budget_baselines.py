@@ -68,7 +68,8 @@ class KUBE(BudgetIndex):
     """Pulls the arm with the largest upper bound of the reward per mean cost: fractional KUBE.
 
     Tran-Thanh, Chapman, Rogers, Jennings (2012), "Knapsack based optimal policies for budget-limited multi-armed
-    bandits", AAAI. The paper's costs are known; here means of costs take their place, without confidence bounds.
+    bandits", AAAI. The paper's costs are known; here means of costs take their place, without confidence bounds. Its
+    upper bounds are those of rewards in [0, 1]; other rewards are not refused.
 
     Attributes:
         budget: B, positive, in units of cost.
