@@ -47,7 +47,7 @@ def histories():
         return np.where(ds.status == 0, ds.pulls - pulls.sum(axis=1)[:, None], np.inf)
 
     drawn = np.sort(more([one.problem for one in posteriors], seeds=DRAWS), axis=1)
-    best = np.asarray([chances(one.marginals, 0.0).best for one in posteriors])
+    best = np.asarray([chances(one.marginals, 0.1).best for one in posteriors])  # its quadrature follows the epsilon
     plans = [FurtherPulls("eb-tci", RULE, each, CAP, 0.0) for each in drawn]
     further = more(truths, seeds=1, first_seed=10**6)[:, 0]
     return tables, Histories(best, np.argmax(means, axis=1), plans, further)
