@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.errors import UsageError
 
 __all__ = ["narrowed", "own_settings", "run_methods_so"]
@@ -38,6 +39,7 @@ _WANTED: tuple[tuple[str, Callable[..., AbstractContextManager[object]], object]
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
+#: What is said where values are needed and there are none.
 _INSIDE_JIT = "runs need values, and arrays have none inside jax.jit or lax.scan: call this outside of them"
 #: What stands for no mesh of devices.
 _NO_MESH = jax.sharding.Mesh(np.empty((), object), ())
@@ -82,7 +84,7 @@ def own_settings(*kept: str) -> Iterator[None]:
         try:
             yield
         except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError):
-            if "mesh" in kept or not isinstance(jnp.zeros(()), jax.core.Tracer):
+            if "mesh" in kept or not is_traced(jnp.zeros(())):
                 raise
             raise UsageError(_INSIDE_JIT) from None
         finally:

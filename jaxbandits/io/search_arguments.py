@@ -7,11 +7,16 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError
 
-__all__ = ["arguments_of_search"]
+__all__ = ["MEANS", "arguments_of_search"]
 
-_MEANS = ("objective", "error")
-_OF_STEPS = {"step", "multiplier", *_MEANS, *(f"{mean}_se" for mean in _MEANS)}
-_OF_PARAMETERS = {"value", "point", *(f"{mean}_slope{end}" for mean in _MEANS for end in ("", "_se"))}
+#: What a step measures; each has a standard error, and a slope in each parameter.
+MEANS = ("objective", "error")
+_OF_STEPS = ("multiplier", *MEANS, *(f"{mean}_se" for mean in MEANS))
+_OF_PARAMETERS = ("value", "point", *(f"{mean}_slope{end}" for mean in MEANS for end in ("", "_se")))
+_DIMENSIONS = {
+    **{name: {"step"} for name in ("step", *_OF_STEPS)},
+    **{name: {"step", "parameter"} for name in _OF_PARAMETERS},
+}
 
 
 def arguments_of_search(history: object) -> dict[str, Any]:
@@ -23,9 +28,8 @@ def arguments_of_search(history: object) -> dict[str, Any]:
     if isinstance(history, xr.Dataset):
         try:
             spec: dict[str, Any] = json.loads(history.attrs["spec"])
-            whole = {"objective", "error_at_most"} <= spec.keys()
-            whole &= all(set(history[name].dims) == {"step"} for name in _OF_STEPS)
-            if whole and all(set(history[name].dims) == {"step", "parameter"} for name in _OF_PARAMETERS):
+            whole = all(set(history[name].dims) == dims for name, dims in _DIMENSIONS.items())
+            if whole and {"objective", "error_at_most"} <= spec.keys():
                 return spec
         except (KeyError, TypeError, ValueError, AttributeError):
             pass

@@ -78,16 +78,16 @@ def _by_parameters(problem: Problem) -> dict[str, object]:
     kind = type(problem)
     own = "written" in vars(kind) and REGISTRY.holds(kind)
     changed = any(one is not None for one in (problem.mask, problem.supremum, problem.history))
+    choices: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
     if not own or changed or not simple:
         found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem)), "label": problem.name}
         table = {**found, **_kind_of_costs(costs)}
         if not REGISTRY.holds(kind):  # the record of its code has its static fields
             return {**table, MARK: "it is not one of the package's problems"}
-        choices = {name: getattr(problem, name) for name in problem.choices}
         static, _ = serializable_arguments({"bandits": problem.bandits if problem.bandits > 1 else None, **choices})
         return {**table, **static, MARK: "it was changed after it was made, or made by hand"}
     family, *names = problem.written
-    values: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
+    values = dict(choices)
     for name, parameter in zip(names, problem.parameters, strict=True):
         flat = _decimals(getattr(problem, parameter))
         values[name] = flat.reshape(-1, problem.bandits).T if problem.bandits > 1 else flat

@@ -9,7 +9,7 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.io.diff import difference, warn_of_doubts
-from jaxbandits.io.search_arguments import arguments_of_search
+from jaxbandits.io.search_arguments import MEANS, arguments_of_search
 from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.bijectors import Coordinate
 from jaxbandits.tuning.estimates import Estimate
@@ -17,8 +17,6 @@ from jaxbandits.tuning.instance_parameters import hash_of
 from jaxbandits.users_code.records import CODE
 
 __all__ = ["Step", "check_drawn", "history_of", "steps_of"]
-
-_MEANS = ("objective", "error")
 
 
 class Step(NamedTuple):
@@ -39,7 +37,7 @@ def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: Mappin
         "point": (("step", "parameter"), [[step.points[name] for name in names] for step in steps]),
         "multiplier": ("step", [step.multiplier for step in steps]),
     }
-    for mean in _MEANS:
+    for mean in MEANS:
         for part in Estimate._fields:
             end = "" if part == "mean" else f"_{part}"
             found[f"{mean}{end}"] = ("step", [getattr(step.means[mean], part) for step in steps])
@@ -87,8 +85,8 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
             return Estimate(*(float(row[name + end].sel(at)) for end in ("", "_se")))
 
         points = {name: float(row["point"].sel(parameter=name)) for name in names}
-        means = {mean: of(mean) for mean in _MEANS}
-        slopes = {mean: {name: of(f"{mean}_slope", parameter=name) for name in names} for mean in _MEANS}
+        means = {mean: of(mean) for mean in MEANS}
+        slopes = {mean: {name: of(f"{mean}_slope", parameter=name) for name in names} for mean in MEANS}
         drawn = int(row["drawn"]) if "drawn" in row else None
         steps.append(Step(points, float(row["multiplier"]), means, slopes, drawn))
     return steps
