@@ -64,8 +64,7 @@ class RuleState(PlacedArms):
     @property
     def pulls(self) -> jax.Array:
         """Return the pulls of each arm of the problem, int32 `(K, …)`; 0 for arms that do not exist."""
-        pulls = self.statistics.pulls
-        return self.by_arm(pulls if self.count is None else jnp.where(self.exists, pulls, 0))
+        return self._of_existing(self.statistics.pulls)
 
     @property
     def time(self) -> jax.Array:
@@ -94,8 +93,12 @@ class RuleState(PlacedArms):
 
     @property
     def collected(self) -> jax.Array:
-        """Return the sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`."""
-        return self.by_arm(self.statistics.total)
+        """Return the sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`; 0 as for `pulls`."""
+        return self._of_existing(self.statistics.total)
+
+    def _of_existing(self, value: jax.Array) -> jax.Array:
+        # Places without an arm have first pulls, too, so that nothing divides by 0.
+        return self.by_arm(value if self.count is None else jnp.where(self.exists, value, 0))
 
     @property
     def batches(self) -> jax.Array:

@@ -89,6 +89,14 @@ def test_a_padded_arm_costs_nothing():
     assert float(paid) == float(alone.paid(jax.random.key(0), jnp.full(4, 1000), jnp.float32(0)))
 
 
+def test_rewards_of_padded_arms_are_not_paid():
+    """The first pulls of places without an arm once were, by every rule that pulls one arm a step."""
+    few, many = (jb.with_costs(jb.exponential(np.linspace(1, 4, arms)), "reward") for arms in (3, 9))
+    alone = jb.simulate(jb.Uniform(budget=50), few, 20)
+    beside = jb.sweep(jb.Uniform(budget=50), [many, few], 20)
+    np.testing.assert_array_equal(beside.paid.isel(problem=1), alone.paid)
+
+
 @pytest.mark.slow
 def test_random_costs_along_a_run_are_a_path():
     """What is added between two looks is independent of what was paid before: correlation .707 of 1000 with 2000 pulls.
