@@ -272,7 +272,10 @@ def bayes_elim(rewards, budget, mean, sd, variances):
     [
         {"prior_mean": np.asarray([0.2, 0.9, 0.3, 0.7, 0.1]), "prior_sd": np.asarray([0.3, 0.1, 0.5, 0.2, 1.0])},
         {"prior_mean": 0.4, "prior_sd": 0.2},
-        {"prior_mean": np.asarray([0.2, 0.9, 0.3, 0.7, 0.1]), "variances": np.asarray([1e-4, 1.0, 0.5, 2.0, 0.7])},
+        pytest.param(
+            {"prior_mean": np.asarray([0.2, 0.9, 0.3, 0.7, 0.1]), "variances": np.asarray([1e-4, 1.0, 0.5, 2.0, 0.7])},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_bayes_elim_runs_are_those_of_an_independent_program(given):

@@ -83,7 +83,7 @@ def test_words_are_taken_without_a_gather_on_tpu_and_of_few_arms_on_cpu(count):
             assert ("gather" in str(jax.make_jaxpr(lambda x, arm: arms.take(x, arm))(x, arm))) == gathers
 
 
-@pytest.mark.parametrize("derivative", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("derivative", [pytest.param(jax.jacfwd, marks=pytest.mark.slow), jax.jacrev])
 def test_what_is_taken_has_a_derivative_in_every_form(derivative):
     x, arm = np.arange(12, dtype=np.float32).reshape(4, 3), np.asarray([2, 0, 3], np.int32)
     with override_lowering("cpu"):

@@ -154,8 +154,8 @@ def usual():
     return {name: bits(make()) for name, make in FEW.items()}
 
 
-#: The settings that users choose most and that cost little; the others with the slow tests.
-EACH_TIME = ("jax_enable_x64", "jax_transfer_guard")
+#: The setting that users choose most; the others with the slow tests.
+EACH_TIME = ("jax_enable_x64",)
 
 
 @pytest.mark.parametrize(

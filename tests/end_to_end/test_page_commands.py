@@ -17,7 +17,7 @@ from jaxbandits import papers
 from jaxbandits.cli import application, main
 from jaxbandits.comparison import candidates
 from jaxbandits.sweeps.spec import build
-from tests.end_to_end.pages import PAGES, first_each_time
+from tests.end_to_end.pages import PAGES
 from tests.plain_words import blocks
 
 #: What does not run here, by how it begins, and why.
@@ -120,6 +120,10 @@ def arguments_of(line):
     return arguments + ["--seeds", str(RUNS)] * (arguments[0] in SEEDED and "--seeds" not in arguments)
 
 
+#: The commands of "Getting started" are among those of the README.
+OTHER_PAGES = [name for name in PAGES if commands(name) and name != "README.md"]
+
+
 @pytest.fixture
 def _small(tmp_path, monkeypatch):
     """Go to a folder of the test's own, where comparisons and papers are small."""
@@ -135,7 +139,7 @@ def _small(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_small")
-@pytest.mark.parametrize("name", first_each_time(n for n in PAGES if commands(n)))
+@pytest.mark.parametrize("name", ["README.md", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_PAGES)])
 def test_the_commands_of_a_page_run(name, capsys):
     for path, text in files(name).items():
         Path(path).write_text(text)

@@ -202,11 +202,12 @@ LONG = (
 )  # fmt: skip
 
 
+# Each time with one number of arms, the other one with the slow tests.
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG[:4] or (n in LONG and c == 2)))
-        for n in FOLLOWED
+        pytest.param(n, c, marks=[pytest.mark.slow] * (n in LONG[:4] or c == (2 if n in LONG or i % 2 else 5)))
+        for i, n in enumerate(FOLLOWED)
         for c in (2, 5)
     ],
 )
