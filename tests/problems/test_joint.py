@@ -102,11 +102,21 @@ def test_v_bounds_the_variance_of_every_set():
     assert jb.bernoulli([0.3, 0.3]).correlation == 1
 
 
-@pytest.mark.slow
-def test_a_padded_problem_draws_the_same():
-    """What lets numbers of arms be swept by a mask."""
-    for problem in (jb.one_click([0.2, 0.1, 0.3]), jb.blocks([0.6, 0.5, 0.3, 0.2, 0.2, 0.1, 0.3], 3)):
-        width = 1 << (problem.arms - 1).bit_length()
+PADDED = [
+    (jb.one_click([0.2, 0.1, 0.3]), 21),
+    (jb.one_click([0.3, 0.3]), 3),
+    (jb.blocks([0.6, 0.5, 0.3, 0.2, 0.2, 0.1, 0.3], 3), 17),
+    (jb.blocks([0.6, 0.5], 4), 9),
+]
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize(
+    ("problem", "most"), [PADDED[0], *(pytest.param(*p, marks=pytest.mark.slow) for p in PADDED[1:])]
+)
+def test_a_padded_problem_draws_the_same(problem, most):
+    """What lets numbers of arms be swept by a mask, however many more there are."""
+    for width in (1 << (problem.arms - 1).bit_length(), most):
         count = np.where(np.arange(width) < problem.arms, 300, 0)
         found = drawn(problem.padded(width), count)
         np.testing.assert_array_equal(found[: problem.arms], drawn(problem, count[: problem.arms]))

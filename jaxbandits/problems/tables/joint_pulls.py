@@ -76,7 +76,10 @@ class OneClick(_Joint):
     written = ("one-click", "means")
 
     def together(self, key: jax.Array, pulled: jax.Array, count: jax.Array) -> jax.Array:
-        """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down."""
+        """Draw multinomial sums by halves: the payments of even and odd arms, and so on down.
+
+        Sets of arms and their draws do not depend on how many arms there are: those beyond have weight 0.
+        """
         weights = jnp.where(pulled, self.probability, 0)
         depth = (self.arms - 1).bit_length()
         padding = ((0, 2**depth - self.arms), *((0, 0) for _ in count.shape))
@@ -88,7 +91,7 @@ class OneClick(_Joint):
         # level.
         sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
         half = 2 ** (depth - 1)
-        paid = binomial(batch_key(key, depth), count, fast_min(levels[-1][0], 1))
+        paid = binomial(batch_key(key, 0), count, fast_min(levels[-1][0], 1))
         drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
 
         def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
@@ -97,7 +100,7 @@ class OneClick(_Joint):
             whole, first, rest = (lax.dynamic_slice_in_dim(sets, n * size, half) for n in (1, 2, 3))
             parents = jnp.where(arms.index(half, count.shape) < size, drawn[:half], 0)
             shares = [fast_min(x / fast_max(whole, jnp.float32(1e-37)), 1) for x in (first, rest)]
-            left = binomial(batch_key(key, depth - 1 - doubled), parents, *shares)
+            left = binomial(batch_key(key, 1 + doubled), parents, *shares)
             drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
             return lax.dynamic_update_slice_in_dim(drawn, parents - left, size, 0)
 
