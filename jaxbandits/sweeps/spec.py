@@ -192,6 +192,8 @@ def describe_algorithm(algorithm: Rule) -> dict[str, Any]:
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
     """Check the type of a value: `true` in place of a number would count as 1, and any text as true."""
     switch = isinstance(field.default, bool)
+    if isinstance(value, list) and field.metadata["per_arm"]:
+        return  # a value for each arm, which the class checks
     for one in value.values if isinstance(value, Axis) else [value]:
         if (one is None and field.default is None) or (switch and isinstance(one, bool)):
             continue

@@ -15,7 +15,14 @@ import jaxbandits as jb
 from jaxbandits import algorithms, problems
 from jaxbandits.engine.binding import accept
 from jaxbandits.io.diff import difference
-from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, parse_problem
+from jaxbandits.sweeps.spec import (
+    build,
+    build_algorithm,
+    build_problem,
+    describe,
+    describe_algorithm,
+    parse_problem,
+)
 
 FILES = {
     "table.csv": "day,a,b\nmon,1,2\ntue,3,5\nwed,4,4\n",
@@ -152,6 +159,18 @@ def test_every_algorithm_is_made_again(name):
         assert again == algorithm
         assert type(again) is cls
         assert json.loads(json.dumps(describe(accept(again), jb.abm(1), {})["algorithm"])) == table
+
+
+@pytest.mark.parametrize("cls", [jb.SHVar, jb.BayesElim, jb.BetaTopTwo], ids=lambda cls: cls.__name__)
+def test_algorithms_with_values_of_each_arm_are_made_again(cls):
+    """They were refused: by sessions that were saved, by `jb.repeat` and by TOML files."""
+    fields = [field.name for field in dataclasses.fields(cls) if field.metadata["per_arm"]]
+    made = cls(budget=50, **{name: [0.25, 0.5] for name in fields})
+    again = build_algorithm(json.loads(json.dumps(describe_algorithm(made))))
+    assert fields
+    assert describe_algorithm(again) == describe_algorithm(made)
+    for name in fields:
+        np.testing.assert_array_equal(getattr(again, name), [0.25, 0.5])
 
 
 def test_arguments_are_kept_as_they_were_when_the_problem_was_made():
