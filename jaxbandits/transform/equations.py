@@ -25,9 +25,9 @@ from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
 from jaxbandits.transform.filling import filled
 from jaxbandits.transform.growing_numbers import UnevenError, UnpaddableError
-from jaxbandits.transform.operation import Known, Operation, Value, given, spread
+from jaxbandits.transform.operation import Known, Operation, Value, first_run, given, spread, twice
 from jaxbandits.transform.paddable import Axes, axes_of_arms
-from jaxbandits.transform.padding import Padded, Padding
+from jaxbandits.transform.padding import Padded, Padding, of_two
 from jaxbandits.transform.products import divided_of_call, divided_results, exposed_results
 from jaxbandits.transform.programs_inside import CALLS, called
 from jaxbandits.transform.shared_traces import traced
@@ -93,6 +93,9 @@ def results_of(
     if not leaves:
         raise ValueError("map_runs: give an argument with an axis of runs")
     runs = leaves[0].shape[-1]
+    if runs == 1:
+        values, out_tree = results_of(function, twice(arguments), *of_two(known, padded), twice(live))
+        return [Value(first_run(value.array), True, range=value.range) for value in values], out_tree
     one = [jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype) for leaf in leaves]
 
     def of_leaves(*leaves: jax.Array) -> object:

@@ -4,7 +4,7 @@ import contextlib
 import contextvars
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +16,11 @@ from jaxbandits.compilers.jaxpr_types import Jaxpr, JaxprEqn
 from jaxbandits.compilers.xla_cpu import barrier
 
 __all__ = [
-    "Counts", "Known", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "given", "is_float",
-    "replaces", "spread", "with_arms",
+    "Counts", "Known", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "first_run", "given",
+    "is_float", "replaces", "spread", "twice", "with_arms",
 ]  # fmt: skip
+
+Tree = TypeVar("Tree")
 
 #: Whether what a run has once is computed and kept before it meets what it has of each arm.
 _once: contextvars.ContextVar[bool] = contextvars.ContextVar("once", default=False)
@@ -41,6 +43,20 @@ def computed_once(which: bool) -> Iterator[None]:
 def with_arms(array: jax.Array) -> jax.Array:
     """Return numbers `(R,)` as they are to be broadcast."""
     return barrier(array) if _once.get() else array
+
+
+def twice(tree: Tree) -> Tree:
+    """Return a pytree with an axis of one run as one of two, the same run twice.
+
+    XLA knows more of arrays of one entry: it joins constants in `(0.1 * x) * 0.7`, and divides in another way. A single
+    run would then have other bits than in a batch.
+    """
+    return jax.tree.map(lambda leaf: jnp.concatenate([leaf, leaf], -1), tree)
+
+
+def first_run(tree: Tree) -> Tree:
+    """Return a pytree of two runs with the first one only."""
+    return jax.tree.map(lambda leaf: leaf[..., :1], tree)
 
 
 #: The smallest and the largest number that a value may be.

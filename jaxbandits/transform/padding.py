@@ -18,11 +18,11 @@ import numpy as np
 
 from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jaxbandits.transform.growing_numbers import UnpaddableError, number_by_count
-from jaxbandits.transform.operation import Value
+from jaxbandits.transform.operation import Known, Value, twice
 from jaxbandits.transform.program_plans import are_alike, grows, is_same, plan_of
 from jaxbandits.transform.shared_traces import once, traced
 
-__all__ = ["Padded", "Padding", "with_numbers_of_arms"]
+__all__ = ["Padded", "Padding", "of_two", "with_numbers_of_arms"]
 
 #: Up to this number of arms, a program is traced for each number. Beyond, for some numbers, closest for few arms.
 _EACH = 8
@@ -211,6 +211,12 @@ class Padded(NamedTuple):
         except Exception as error:
             raise UnpaddableError(f"with {size} arms it fails: {error}") from error
         return cast(ClosedJaxpr, program)
+
+
+def of_two(known: Sequence[Known] | None, padded: Padded | None) -> tuple[Sequence[Known] | None, Padded | None]:
+    """Return what is known of a single run, and its padding, for the same run twice (`operation.twice`)."""
+    knows = None if known is None else [one._replace(root=twice(one.root)) for one in known]
+    return knows, None if padded is None else padded._replace(exist=twice(padded.exist))
 
 
 def _usual_sizes(width: int) -> list[int]:

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.transform.equations import results_of
 from jaxbandits.transform.indexing import put, take
-from jaxbandits.transform.operation import Known, Value
-from jaxbandits.transform.padding import Padded
+from jaxbandits.transform.operation import Known, Value, first_run, twice
+from jaxbandits.transform.padding import Padded, of_two
 
 __all__ = ["map_step"]
 
@@ -42,6 +42,8 @@ def map_step(
     """
 
     def mapped(live: jax.Array, *arguments: object) -> Any:
+        if live.shape[0] == 1:
+            return first_run(map_step(step, *of_two(known, padded))(*twice((live, *arguments))))
         after, tree = results_of(step, arguments, known, padded, live)
         before = jax.tree.leaves(arguments[-1])
         return jax.tree.unflatten(tree, [_chosen(live, new, old) for new, old in zip(after, before, strict=True)])

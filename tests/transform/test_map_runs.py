@@ -123,6 +123,9 @@ PROGRAMS = {
         jnp.sqrt(s / n) + x / jnp.sqrt(s) * y,
     ),
     "quotient of broadcasts": lambda x, y, s, i, n, k: jnp.outer(x, y) / y[None, :] + jnp.outer(y, y) / (s + 1) ** 2,
+    "quotients by sums of shares": lambda x, y, s, i, n, k: (
+        lambda e: ((e * x + e[i] * y) / (e + e[i]))[jnp.argmin(x)]
+    )(jnp.exp(-s * jnp.zeros(ARMS)) / jnp.sum(jnp.exp(-s * jnp.zeros(ARMS)))),
     "products": lambda x, y, s, i, n, k: (
         x @ y,
         jnp.outer(x, y) @ x,
