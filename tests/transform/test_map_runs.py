@@ -267,27 +267,47 @@ STEPS = {
     "without": lambda a, b, s, i: (jnp.where(jnp.arange(ARMS) == i, b, a), s, (i + 1) % ARMS),
     "sum": lambda a, b, s, i: (a * 0.5, jnp.sum(a * b) * 0.1, i),
     "order": lambda a, b, s, i: (jnp.sort(a), s, jnp.argsort(b)[i]),
+    "constants in a row": lambda a, b, s, i: (a * 0.3 / 7, (s * 0.1 + 0.2) * 0.7, i),
+    "shares": lambda a, b, s, i: (jnp.exp(-s * jnp.zeros(ARMS)) / 3 + jnp.abs(a) / jnp.sum(jnp.abs(a) + 1), s**2, i),
+    "divide by a sum of entries": lambda a, b, s, i: ((a * b + a[i] * b[i]) / (1 + jnp.abs(a) + jnp.abs(a[i])), s, i),
+    "equal numbers": lambda a, b, s, i: (jnp.full(ARMS, s), jnp.sum(a) / ARMS, i),
+    "pairs": lambda a, b, s, i: (jnp.min((a[:, None] * s + b) / (2 + jnp.abs(a[:, None]) + jnp.abs(b)), 1), s, i),
+    "power": lambda a, b, s, i: ((0.1 + jnp.abs(a)) ** 1.5, 1 / (1 + s * s), i),
     "branch": lambda a, b, s, i: (lax.cond(s > 0, lambda: a * s + b, lambda: b), s, i),
     "loop": lambda a, b, s, i: (lax.fori_loop(0, i, lambda j, c: c * 0.5 + b, a), s, i),
 }
 
 
-@pytest.mark.bits
-@settings(max_examples=16, deadline=None, derandomize=True)
-@given(programs())
-def test_random_programs_have_the_bits_of_each_run(steps):
+def check_random_program(steps):
+    """R = 1, 7, 64 against each other bit for bit."""
+
     def program(x, y, s, i, n, key):
         arrays, numbers, places = [x, y], [s], [i]
         for name, first, second in steps:
             a, b = arrays[first % len(arrays)], arrays[second % len(arrays)]
             a, s, i = STEPS[name](a, b, numbers[-1], places[-1])
             arrays, numbers, places = [*arrays, a], [*numbers, s], [*places, i]
-        return arrays[-1], numbers[-1], arrays[-1] + 0.25
+        return arrays[-1], numbers[-1], arrays[-1] + 0.25, arrays[-1][places[-1]]
 
     found = {runs: bits_of(jax.jit(map_runs(program))(*operands(runs))) for runs in SIZES}
     for runs in SIZES[:-1]:
         for small, whole in zip(found[runs], found[64], strict=True):
             np.testing.assert_array_equal(small, whole[..., :runs])
+
+
+@pytest.mark.bits
+@settings(max_examples=16, deadline=None, derandomize=True)
+@given(programs())
+def test_random_programs_have_the_bits_of_each_run(steps):
+    check_random_program(steps)
+
+
+@pytest.mark.slow
+@pytest.mark.bits
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(programs())
+def test_many_random_programs_have_the_bits_of_each_run(steps):
+    check_random_program(steps)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
