@@ -120,7 +120,7 @@ def arguments_of(line):
     return arguments + ["--seeds", str(RUNS)] * (arguments[0] in SEEDED and "--seeds" not in arguments)
 
 
-#: The commands of "Getting started" are among those of the README.
+#: Slow tests: the README has a command of each kind that most of them have, and `test_cli.py` plots by chosen axes.
 OTHER_PAGES = [name for name in PAGES if commands(name) and name != "README.md"]
 
 
