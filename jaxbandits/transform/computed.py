@@ -36,8 +36,7 @@ class Computed:
         else:
             params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
         operands = tuple(map(_identity, operation.values))
-        use = (operation.exposed, operation.divided)
-        key = (operation.name, params, operands, use, operation.suffix, operation.shape, axes)
+        key = (operation.name, params, operands, operation.exposed, operation.suffix, operation.shape, axes)
         if key not in self._found:
             # The operands are held, too: another array must not get the number of one that is gone.
             self._found[key] = compute(), list(operation.values)
@@ -51,4 +50,4 @@ def _identity(value: Value) -> Hashable:
         return str(np.asarray(array).dtype), np.asarray(array).tobytes(), value.range
     thin = None if value.thin is None else id(value.thin.array)
     counted = None if counts is None else (id(counts.root), id(counts.scale.array), counts.power)
-    return id(array), value.mapped, value.range, thin, counted, value.fixed
+    return id(array), value.mapped, value.range, thin, counted, value.fixed, value.open

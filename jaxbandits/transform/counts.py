@@ -61,7 +61,9 @@ def with_root(operation: Operation) -> Value | None:
     if scale is None:
         return None
     found = spread(scale, operation.shape, operation.suffix) * known.root
-    return Value(shield(found, range_of(operation)) if operation.exposed else found, True)
+    if operation.exposed:
+        return Value(shield(found, range_of(operation)), True)
+    return Value(found, True, open=frozenset() if scale.mapped and not scale.fixed else frozenset(["factor"]))
 
 
 def is_moderate(found: Range | None) -> bool:
@@ -85,10 +87,12 @@ def _once(value: Value) -> Value | None:
 
 
 def _root(scale: Value) -> Value:
-    return Value(shield(jnp.sqrt(scale.array)), scale.mapped)  # it is divided by
+    return Value(shield(jnp.sqrt(scale.array)), scale.mapped, fixed=scale.fixed)  # it is divided by
 
 
 def _combined(a: Value, b: Value, function: Callable[[jax.Array, jax.Array], jax.Array]) -> Value:
     """Combine two numbers that a run has once."""
     x, y = (jnp.asarray(value.array).astype(jnp.float32) for value in (a, b))
-    return Value(function(x, y), a.mapped or b.mapped)
+    mapped = a.mapped or b.mapped
+    fixed = mapped and all(value.fixed or not value.mapped for value in (a, b))
+    return Value(shield(function(x, y)) if fixed else function(x, y), mapped, fixed=fixed)  # next to other constants

@@ -16,6 +16,7 @@ from jaxbandits.transform import functions
 from jaxbandits.transform.operation import Operation, Value, is_float, spread, with_arms
 from jaxbandits.transform.products import shield
 from jaxbandits.transform.ranges import range_of
+from jaxbandits.transform.rewrites import shared_divisor
 
 __all__ = ["RULES", "apply", "apply_whole"]
 
@@ -25,7 +26,7 @@ _PLAIN = {
     "cos", "cosh", "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt",
     "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem",
     "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "stop_gradient",
-    "sub", "tan", "xor",
+    "sqrt", "sub", "tan", "xor",
 }  # fmt: skip
 
 #: Whole powers up to this one are products.
@@ -93,7 +94,7 @@ def _whole_power(operation: Operation, exponent: int) -> jax.Array:
         rest >>= 1
         base = shield(base * base) if rest else base
     power = jnp.ones_like(base) if power is None else power
-    return _quotient(operation, 1 / power) if exponent < 0 else power
+    return 1 / power if exponent < 0 else power
 
 
 def divide(operation: Operation) -> list[jax.Array]:
@@ -104,33 +105,18 @@ def divide(operation: Operation) -> list[jax.Array]:
     x = operation.like_result(0)
     if not is_float(x.dtype):
         return [lax.div(x, operation.like_result(1))]
-    divisor = operation.values[1]
-    shared = divisor.thin
-    if shared is None and (
-        divisor.shape != operation.shape or (operation.varies and (divisor.fixed or not divisor.mapped))
-    ):
-        shared = divisor
+    shared = shared_divisor(operation)
     if shared is None:
-        return [_quotient(operation, lax.div(x, operation.like_result(1)))]
+        return [lax.div(x, operation.like_result(1))]
     reciprocal = Value(1 / jnp.asarray(shared.array), shared.mapped)
     return _product(operation, x, spread(reciprocal, operation.shape, operation.suffix))
-
-
-def root(operation: Operation) -> list[jax.Array]:
-    """Take the square root."""
-    return [_quotient(operation, *plain(operation))]
 
 
 def inverse_root(operation: Operation) -> list[jax.Array]:
     """Divide 1 by the square root; of other types than float32 as JAX does."""
     if operation.out.dtype != jnp.float32:
         return plain(operation)
-    return [_quotient(operation, 1 / shield(jnp.sqrt(operation.like_result(0))))]
-
-
-def _quotient(operation: Operation, found: jax.Array) -> jax.Array:
-    """Return a quotient or a root, shielded where something is divided by it, or it is divided."""
-    return shield(found, range_of(operation)) if operation.divided else found
+    return [1 / shield(jnp.sqrt(operation.like_result(0)))]
 
 
 def _product(operation: Operation, x: jax.Array, y: jax.Array) -> list[jax.Array]:
@@ -166,11 +152,6 @@ def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[
     return rule
 
 
-def logistic(operation: Operation) -> list[jax.Array]:
-    """Divide 1 by 1 + exp(-x)."""
-    return [_quotient(operation, *_function(functions.logistic)(operation))]
-
-
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     **dict.fromkeys(_PLAIN, plain),
     "select_n": plain,
@@ -180,7 +161,6 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "square": square,
     "integer_pow": integer_power,
     "div": divide,
-    "sqrt": root,
     "bitcast_convert_type": keep_bits,
     "rsqrt": inverse_root,
     "log": logarithm,
@@ -189,7 +169,7 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "exp2": _function(functions.exp2),
     "expm1": _function(functions.expm1),
     "pow": raise_to_power,
-    "logistic": logistic,
+    "logistic": _function(functions.logistic),
     "tanh": _function(functions.tanh),
     "erf_inv": _function(functions.erf_inv),
 }

@@ -1,7 +1,7 @@
 """The entry of the transformation: a one-run function to one of R runs, equation by equation."""
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -18,17 +18,19 @@ from jaxbandits.transform import (
     random_keys,
     ranges,
     reductions,
+    rewrites,
     sorting,
     structure,
 )
 from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
+from jaxbandits.transform.fallback import by_vmap
 from jaxbandits.transform.filling import filled
-from jaxbandits.transform.growing_numbers import UnevenError, UnpaddableError
+from jaxbandits.transform.growing_numbers import UnevenError
 from jaxbandits.transform.operation import Known, Operation, Value, first_run, given, spread, twice
 from jaxbandits.transform.paddable import Axes, axes_of_arms
 from jaxbandits.transform.padding import Padded, Padding, of_two
-from jaxbandits.transform.products import divided_of_call, divided_results, exposed_results
+from jaxbandits.transform.products import exposed_results
 from jaxbandits.transform.programs_inside import CALLS, called
 from jaxbandits.transform.shared_traces import traced
 
@@ -127,7 +129,6 @@ def evaluate(
     runs: int,
     padding: Padding | None = None,
     computed: Computed | None = None,
-    divided: Collection[Atom] = (),
 ) -> list[Value]:
     """Evaluate a one-run program for R runs.
 
@@ -138,10 +139,9 @@ def evaluate(
         runs: R.
         padding: the same program for more arms, and how many there are; None where all arms exist.
         computed: what has been computed, not to be computed again: a rule computes its bounds in every method.
-        divided: the results that are divided or divided by afterwards.
     """
     computed = Computed() if computed is None else computed
-    exposed, quotients = exposed_results(jaxpr), divided_results(jaxpr, divided)
+    exposed = exposed_results(jaxpr)
     known: dict[Atom, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
     if padding is not None:
@@ -166,17 +166,12 @@ def evaluate(
         out = equation.outvars[0].aval if equation.outvars else None
         shape = tuple(getattr(out, "shape", ()))
         unread = tuple(var not in read_later for var in equation.outvars)
-        operation = Operation(
-            equation, values, suffix, bool(exposed.intersection(equation.outvars)),
-            bool(quotients.intersection(equation.outvars)), shape, unread=unread, live=computed.live,
-        )  # fmt: skip
+        is_exposed = bool(exposed.intersection(equation.outvars))
+        operation = Operation(equation, values, suffix, is_exposed, shape, unread=unread, live=computed.live)
         # Checked for each equation: programs may agree for this number of arms and differ for another.
         programs = operation.name in CALLS or operation.name in control_flow.RULES
         axes = None if here is None or programs else axes_of_arms(operation, here)
-        inner = divided_of_call(equation, quotients) if operation.name in CALLS else ()
-        results = computed.again(
-            operation, axes, functools.partial(_apply, operation, runs, here, axes, computed, inner)
-        )
+        results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))
         if padding is not None and not operation.varies:
             results = [value._replace(fixed=value.mapped) for value in results]
         known.update(zip(equation.outvars, results, strict=True))
@@ -195,16 +190,15 @@ def _apply(
     padding: Padding | None,
     axes: Axes | None,
     computed: Computed,
-    divided: Collection[Atom],
 ) -> list[Value]:
-    """Evaluate one equation; of what it calls, some results are divided or divided by afterwards."""
+    """Evaluate one equation."""
     name = operation.name
     if (whole := function_called(operation.equation)) is not None:
         return [elementwise.apply_whole(whole, operation)]
     if name in CALLS:
         program, consts = called(operation.equation)
         inner = None if padding is None else padding.inside(called)
-        return evaluate(program, consts, operation.values, runs, inner, computed, divided)
+        return evaluate(program, consts, operation.values, runs, inner, computed)
     if padding is not None and axes is not None and name not in control_flow.RULES:
         operation = filled(operation, padding, axes)
     if (value := answered(operation)) is not None:
@@ -212,14 +206,17 @@ def _apply(
     try:
         if name in control_flow.RULES:
             return control_flow.RULES[name](operation, runs, evaluate, padding)
+        operation = rewrites.kept_apart(operation)
         shortcut = counts.with_root(operation)
         found = _by_rule(operation) if shortcut is None else [shortcut]
         if len(found) == 1:
-            found = [found[0]._replace(range=ranges.range_of(operation), counts=counts.counts_of(operation))]
+            rewritten = found[0].open if shortcut is not None else rewrites.open_to(operation)
+            known, counted = ranges.range_of(operation), counts.counts_of(operation)
+            found = [found[0]._replace(range=known, counts=counted, open=rewritten)]
         return found
     except NotImplementedError:
         pass
-    return _by_vmap(operation)
+    return by_vmap(operation)
 
 
 def _by_rule(operation: Operation) -> list[Value]:
@@ -230,17 +227,3 @@ def _by_rule(operation: Operation) -> list[Value]:
     if name not in _RULES:
         raise NotImplementedError
     return [x if isinstance(x, Value) else Value(x, bool(operation.suffix)) for x in _RULES[name](operation)]
-
-
-def _by_vmap(operation: Operation) -> list[Value]:
-    """Evaluate an operation without a rule, or without one for this form of it."""
-    drops = operation.name in ("scatter", "scatter-add") and "DROP" in str(operation.params["mode"])
-    # What is written beyond the arms that exist is dropped, as it were.
-    if operation.starts or (operation.exist is not None and not drops):
-        raise UnpaddableError(f"{operation.name} is told nowhere how many arms exist")
-    arrays = [value.array for value in operation.values]
-    if not operation.suffix:
-        return [Value(array, False) for array in operation.bind(*arrays)]
-    axes = tuple(-1 if value.mapped else None for value in operation.values)
-    found = jax.vmap(lambda *arrays: operation.bind(*arrays), in_axes=axes, out_axes=-1)(*arrays)
-    return [Value(array, True) for array in found]

@@ -109,6 +109,7 @@ class Value(NamedTuple):
         unless: what it is equal to in runs whose step is not made (`steps.py`); None where that is not known.
         fixed: whether it hangs on the number of arms only, so that it is a constant where arrays have their length: it
             is then computed with as with one.
+        open: what XLA could rewrite it as, together with what follows (`rewrites.py`).
     """
 
     array: jax.Array
@@ -119,6 +120,7 @@ class Value(NamedTuple):
     counts: Counts | None = None
     fixed: bool = False
     unless: jax.Array | None = None
+    open: frozenset[str] = frozenset()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -150,7 +152,6 @@ class Operation:
         values: its operands.
         suffix: `(R,)` where an operand differs between runs, else `()`.
         exposed: whether the result may be added to something: a product must then be shielded (`products.py`).
-        divided: whether the result is divided or divided by: a quotient or a root must then be shielded.
         shape: the shape of the first result in one run.
         arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
         exist: int32 `(R,)`, how many are; None where all are.
@@ -163,7 +164,6 @@ class Operation:
     values: Sequence[Value]
     suffix: tuple[int, ...]
     exposed: bool
-    divided: bool
     shape: tuple[int, ...]
     arm_axes: tuple[int, ...] = ()
     exist: jax.Array | None = None

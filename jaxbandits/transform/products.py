@@ -1,13 +1,10 @@
-"""Find what a compiler could compute in another way together with what follows, and shield it from that.
+"""Find products that a compiler could contract with a sum, and shield them from that.
 
 `a * b + c` may become one fused multiply-add in one program and not in another, and a last bit decides which arm is
-pulled. A product that may be added to something is therefore hidden behind a comparison. So is a quotient or a root
-that something is divided by, and a quotient that is divided: XLA writes `(a / b) / c` as `a / (b * c)`, `a / (b / c)`
-as `(a * c) / b`, and `a / sqrt(b)` as `a * rsqrt(b)`.
+pulled. A product that may be added to something is therefore hidden behind a comparison.
 """
 
 import math
-from collections.abc import Collection
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +13,8 @@ import numpy as np
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Var
 from jaxbandits.transform.operation import Range, is_float
-from jaxbandits.transform.programs_inside import CALLS, called
 
-__all__ = ["divided_of_call", "divided_results", "exposed_results", "shield"]
+__all__ = ["exposed_results", "shield"]
 
 #: Operations after which no product is left that could be contracted.
 _END = {
@@ -33,8 +29,6 @@ _MOVE = {
     "slice", "concatenate", "pad", "rev", "gather", "dynamic_slice", "dynamic_update_slice", "scatter", "split",
     "reduce_precision", "stop_gradient", "expand_dims", "optimization_barrier", "top_k",
 }  # fmt: skip
-#: Those of them that change places only.
-_PLACE = {"broadcast_in_dim", "reshape", "squeeze", "transpose", "slice", "copy", "stop_gradient", "expand_dims"}
 
 
 def exposed_results(jaxpr: Jaxpr) -> set[Var]:
@@ -49,35 +43,6 @@ def exposed_results(jaxpr: Jaxpr) -> set[Var]:
             continue
         exposed.update(atom for atom in equation.invars if isinstance(atom, Var))
     return exposed
-
-
-def divided_results(jaxpr: Jaxpr, divided: Collection[Atom] = ()) -> set[Var]:
-    """Return the variables of a program that are divided or divided by, as they are or in other places.
-
-    Args:
-        jaxpr: the program. What it calls is looked into, as compilers do.
-        divided: those of its results that are divided or divided by elsewhere.
-    """
-    found = {atom for atom in divided if isinstance(atom, Var)}
-    for equation in reversed(jaxpr.eqns):
-        name = equation.primitive.name
-        if name in CALLS:
-            inner = called(equation)[0]
-            inside = divided_results(inner, divided_of_call(equation, found))
-            found.update(
-                outer
-                for variable, outer in zip(inner.invars, equation.invars, strict=True)
-                if variable in inside and isinstance(outer, Var)
-            )
-        elif name == "div" or (name in _PLACE and found.intersection(equation.outvars)):
-            found.update(atom for atom in equation.invars if isinstance(atom, Var))
-    return found
-
-
-def divided_of_call(equation: JaxprEqn, divided: Collection[Var]) -> list[Atom]:
-    """Return the results of a called program that are divided or divided by where it is called."""
-    results = called(equation)[0].outvars
-    return [inner for inner, outer in zip(results, equation.outvars, strict=True) if outer in divided]
 
 
 def _is_shield(selection: JaxprEqn, made_by: dict[Var, JaxprEqn]) -> bool:

@@ -1,8 +1,7 @@
 """Finds the operations that XLA may write in another way, with other bits: a step with one of them stays XLA's.
 
-XLA writes `(a / b) / c` as `a / (b * c)`, `a / (b / c)` as `(a * c) / b`, `a / sqrt(b)` as `a * rsqrt(b)`, and `a /
-3.0` as `a * (1 / 3.0)`. It adds or multiplies two constants first. Which of these it does depends on its version. Where
-a number in between is compared, as by `transform/products.py`, it does not.
+They are those of `transform/rewrites.py`, and `a / 3.0` as `a * (1 / 3.0)`. Which of them XLA rewrites depends on its
+version. Where a number in between is compared, as is done there, it does not.
 """
 
 import math
