@@ -43,7 +43,7 @@ def gradient(
         problem: such as bernoulli:0.7,0.5,0.5.
         wrt: mean, another parameter of the law such as sd, or one of the algorithm such as epsilon.
         seeds: number of runs.
-        settings: the algorithm's parameters, name=value, repeatable.
+        settings: the algorithm's parameters, name=value, repeatable; one value for each arm: name=3,1,1.
         smoothing: standard deviation of the noise that smooths an algorithm's parameter; by default, the difference of
             runs at 5% on both sides.
         refit_algorithm: let the parameters that the algorithm takes from the problem, such as a range of rewards, move

@@ -49,7 +49,7 @@ Switch = Annotated[bool, Parameter(negative=())]
 
 
 def algorithm_of(name: str, settings: Sequence[str]) -> Any:
-    """Return an algorithm from its name and `name=value` texts, in kebab or snake case."""
+    """Return an algorithm from its name and `name=value` texts, in kebab or snake case, or `name=3,1` for each arm."""
     table: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -58,7 +58,7 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
             raise UsageError(f"--set takes name=value, got {setting!r}")
         if key in table or key == "name":
             raise UsageError(f"--set {key} is given twice" if key in table else "--set has no parameter called name")
-        table[key] = value_of(text.strip())
+        table[key] = _value_or_values(text.strip())
     with _one_line(f"algorithm {name}"):
         return spec.build_algorithm({"name": name, **table})
 
@@ -145,6 +145,12 @@ def value_of(text: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(text)
     return text
+
+
+def _value_or_values(text: str) -> Any:
+    """Return the value of a text, or the list of numbers that are separated by commas."""
+    values = [value_of(part.strip()) for part in text.split(",")]
+    return values if len(values) > 1 and all(map(is_number, values)) else value_of(text)
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ def simulate(
         algorithm: its name, see `jaxbandits list`.
         problem: such as bernoulli:0.7,0.5,0.5, gaussian:means=0.7,0.5,sd=2 or two-group:n=1000,k=100.
         seeds: number of runs.
-        settings: the algorithm's parameters, name=value, repeatable.
+        settings: the algorithm's parameters, name=value, repeatable; one value for each arm: name=3,1,1.
         root_seed: seed of all randomness.
         max_pulls: stop a run before the pull or batch that passes it and count it as truncated; 1e9 if not given,
             and no limit for algorithms that draw sums.

@@ -200,6 +200,6 @@ def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
         if switch:
             raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
         if field.metadata["rule"] and not is_number(one) and not is_word(field, one):
-            hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
+            hint = f"; an axis is written {{ axis = {one!r} }} in a file" if isinstance(one, list) else ""
             raise UsageError(f"{owner}: {field.name} must be a number, got {shown(one)}{hint}")
         check_parameter(owner, field, one)

@@ -175,8 +175,10 @@ def test_settings_in_kebab_and_snake_case_and_words(capsys, monkeypatch):
     common = ["--problem", PROBLEM, "--seeds", "5", "--json"]
     assert main(["simulate", "UGAPE_C", *common, "--set", "epsilon=1e-1", "--set", "delta=0.1", "b=none", "m=1"]) == 0
     assert main(["simulate", "ugape-b", *common, "--set", "budget=1e3", "adaptive=True", "--root-seed", "7"]) == 0
+    assert main(["simulate", "beta-top-two", *common, "--set", "budget=99", "prior_a=3, 1,0.5"]) == 0
     assert seen[0] == (jb.UGapEc(epsilon=0.1, delta=0.1), 0)
     assert seen[1] == (jb.UGapEb(budget=1000, adaptive=True), 7)
+    np.testing.assert_array_equal(seen[2][0].prior_a, [3, 1, 0.5])
 
 
 def test_progress_goes_to_stderr_and_only_on_request(capsys):
