@@ -2,7 +2,7 @@
 
 `map_runs` is the entry point; `map_step` is the one for steps that some runs do not make. They do what `jax.vmap` does,
 with two differences. The runs are on the last axis of everything. And each run has the same bits for any neighbours
-(`products.py`, `functions.py` and `reductions.py` say how).
+(`products.py`, `rewrites.py`, `functions.py` and `reductions.py` say how).
 """
 
 from jaxbandits.transform.equations import map_runs, results_of

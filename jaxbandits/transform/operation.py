@@ -48,8 +48,8 @@ def with_arms(array: jax.Array) -> jax.Array:
 def twice(tree: Tree) -> Tree:
     """Return a pytree with an axis of one run as one of two, the same run twice.
 
-    XLA knows more of arrays of one entry: it joins constants in `(0.1 * x) * 0.7`, and divides in another way. A single
-    run would then have other bits than in a batch.
+    XLA multiplies and divides arrays of one entry in another order than longer ones. A single run would then have other
+    bits than in a batch.
     """
     return jax.tree.map(lambda leaf: jnp.concatenate([leaf, leaf], -1), tree)
 
