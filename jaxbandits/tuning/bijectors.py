@@ -8,6 +8,7 @@ from jaxbandits.algorithms.parameters import axes_of, is_whole
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import is_number, shown
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.gradients.softened_policies import Softened
 
 __all__ = ["Coordinate", "check_without_axes", "coordinates"]
 
@@ -85,6 +86,8 @@ def coordinates(known: Rule, wrt: Sequence[str]) -> list[Coordinate]:
     names = [wrt] if isinstance(wrt, str) else list(wrt) if isinstance(wrt, list | tuple) else []
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise UsageError(f"tuning needs names of parameters, each once, got {shown(wrt)}")
+    if isinstance(known, Softened):
+        raise UsageError(f"a softened policy is not tuned: give the algorithm itself, {known.policy!r}")
     return [_coordinate(known, name) for name in names]
 
 

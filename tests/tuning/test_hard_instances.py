@@ -12,6 +12,7 @@ from jaxbandits.tuning.optimizers import optimizer_of
 
 BUDGET = 20
 UNIFORM = jb.Uniform(budget=BUDGET)
+SOFT = jb.gradients.softened(jb.UCBE(budget=9, a=1.0), temperature=0.2)
 START = jb.bernoulli([0.6, 0.5])
 
 
@@ -99,6 +100,7 @@ def test_what_a_budget_determines_is_known():
         (lambda: jb.adversary(UNIFORM, START, complexity=0), "complexity must be a function"),
         (lambda: jb.adversary(UNIFORM, START, optimizer="adam"), "optimizer must be one of optax, .* got 'adam'"),
         (lambda: jb.tune(jb.UCBE(budget=9, a=1.0), [START] * 4, "error", wrt=["a"], optimizer=0.1), "one of optax"),
+        (lambda: jb.tune(SOFT, [START] * 4, "error", wrt=["a"]), r"not tuned: give the algorithm itself, UCBE\("),
     ],
 )
 def test_bad_input(call, message):
