@@ -115,3 +115,32 @@ def test_a_run_has_the_same_bits_alone_in_any_batch_and_on_any_number_of_devices
     for seed in range(2):
         state = jb.run(algorithm, PROBLEM, jax.random.fold_in(jax.random.key(ROOT), seed))
         np.testing.assert_array_equal(state.own, whole["score"].values[seed])
+
+
+@jb.algorithm
+class Shares(Base):
+    """Constants that hang on the number of arms beside others; the answer tells the bits of the state."""
+
+    budget: Any
+
+    def select(self, state, arms, key):
+        return jnp.argmax(state + 1 / jnp.sqrt(arms.pulls))
+
+    def update(self, state, arms, arm, reward):
+        return 0.9 * jnp.exp(-(arms.mean / len(arms) * 0.7) * state) + jnp.std(arms.mean) * 0.7 / len(arms)
+
+    def recommend(self, state, arms):
+        return (jax.lax.bitcast_convert_type(state, jnp.int32).sum() & 0xFFFF) % arms.count
+
+
+@pytest.mark.bits
+@pytest.mark.slow
+def test_constants_beside_the_number_of_arms_have_the_bits_of_the_problem_alone():
+    problems = [jb.gaussian(np.linspace(0.8, 0.2, arms), 0.5) for arms in (5, 7)]  # one program for both
+    grid = jb.sweep(Shares(budget=60), problems, seeds=200)
+    for place, problem in enumerate(problems):
+        alone = jb.simulate(Shares(budget=60), problem, seeds=200)
+        part = grid.isel(problem=place).transpose("seed", ...)
+        for name in ("pulls", "recommended"):
+            shape = alone[name].shape
+            np.testing.assert_array_equal(part[name].values[tuple(map(slice, shape))], alone[name].values)
