@@ -63,7 +63,8 @@ def with_root(operation: Operation) -> Value | None:
     found = spread(scale, operation.shape, operation.suffix) * known.root
     if operation.exposed:
         return Value(shield(found, range_of(operation)), True)
-    return Value(found, True, open=frozenset() if scale.mapped and not scale.fixed else frozenset(["factor"]))
+    constant = scale.fixed or not scale.mapped
+    return Value(found, True, open=frozenset(["factor"]) if constant else frozenset())
 
 
 def is_moderate(found: Range | None) -> bool:
@@ -95,4 +96,5 @@ def _combined(a: Value, b: Value, function: Callable[[jax.Array, jax.Array], jax
     x, y = (jnp.asarray(value.array).astype(jnp.float32) for value in (a, b))
     mapped = a.mapped or b.mapped
     fixed = mapped and all(value.fixed or not value.mapped for value in (a, b))
-    return Value(shield(function(x, y)) if fixed else function(x, y), mapped, fixed=fixed)  # next to other constants
+    found = function(x, y)
+    return Value(shield(found) if fixed else found, mapped, fixed=fixed)  # the next constant is not joined with it
