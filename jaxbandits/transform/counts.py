@@ -37,7 +37,7 @@ def counts_of(operation: Operation) -> Counts | None:
             known, factor = values[one].counts, _once(values[other])
             # A constant: what is known of others may be known in one program and not in another. And a moderate one:
             # what is divided by it first is not to overflow.
-            constant = factor is not None and (factor.fixed or not factor.mapped) and factor.range is not None
+            constant = factor is not None and factor.constant and factor.range is not None
             if known is not None and factor is not None and constant and is_moderate(factor.range):
                 return known._replace(scale=_combined(known.scale, factor, jnp.multiply))
     if name == "div" and (below := values[1].counts) is not None and below.power == 1:
@@ -63,8 +63,7 @@ def with_root(operation: Operation) -> Value | None:
     found = spread(scale, operation.shape, operation.suffix) * known.root
     if operation.exposed:
         return Value(shield(found, range_of(operation)), True)
-    constant = scale.fixed or not scale.mapped
-    return Value(found, True, open=frozenset(["factor"]) if constant else frozenset())
+    return Value(found, True, open=frozenset(["factor"]) if scale.constant else frozenset())
 
 
 def is_moderate(found: Range | None) -> bool:
@@ -95,6 +94,6 @@ def _combined(a: Value, b: Value, function: Callable[[jax.Array, jax.Array], jax
     """Combine two numbers that a run has once."""
     x, y = (jnp.asarray(value.array).astype(jnp.float32) for value in (a, b))
     mapped = a.mapped or b.mapped
-    fixed = mapped and all(value.fixed or not value.mapped for value in (a, b))
+    fixed = mapped and a.constant and b.constant
     found = function(x, y)
     return Value(shield(found) if fixed else found, mapped, fixed=fixed)  # the next constant is not joined with it

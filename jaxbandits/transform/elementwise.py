@@ -182,7 +182,7 @@ def apply(operation: Operation) -> Value:
     """
     thin = [value.thin for value in operation.values if value.thin is not None]
     others = [value for value in operation.values if value.thin is None]
-    if len(thin) != 1 or any((value.mapped and not value.fixed) or value.shape for value in others):
+    if len(thin) != 1 or any(not value.constant or value.shape for value in others):
         return Value(RULES[operation.name](operation)[0], bool(operation.suffix))
     (shared,) = thin
     values = [shared if value.thin is not None else value for value in operation.values]

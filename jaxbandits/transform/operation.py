@@ -128,6 +128,11 @@ class Value(NamedTuple):
         shape = tuple(jnp.shape(self.array))
         return shape[:-1] if self.mapped else shape
 
+    @property
+    def constant(self) -> bool:
+        """Whether it is a constant where arrays have their length."""
+        return not self.mapped or self.fixed
+
 
 class Known(NamedTuple):
     """What is known of a leaf before it is computed with."""
@@ -210,7 +215,7 @@ class Operation:
     @property
     def varies(self) -> bool:
         """Whether the result would differ between runs if all had the same number of arms."""
-        return any(value.mapped and not value.fixed for value in self.values)
+        return not all(value.constant for value in self.values)
 
     def bind(self, *arrays: jax.Array, **changed: object) -> list[jax.Array]:
         """Apply the primitive itself, with some parameters changed; a list of its results."""

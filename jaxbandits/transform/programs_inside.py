@@ -97,6 +97,6 @@ def check_differing(
         UnpaddableError: others do, and would be computed with in another way.
     """
     if padding is not None:
-        values = [value._replace(mapped=value.mapped and not value.fixed) for value in operation.values]
+        values = [value._replace(mapped=not value.constant) for value in operation.values]
         if plain(values) != found and operation.varies:
             raise UnpaddableError("what a loop or a branch finds hangs on the number of arms alone")

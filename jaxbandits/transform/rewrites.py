@@ -29,11 +29,10 @@ def open_to(operation: Operation) -> frozenset[str]:
         return _NOTHING
     if name in _PLACE:
         return values[0].open
-    if name in ("sqrt", "rsqrt", "logistic", "integer_pow", "pow"):
-        return _NOTHING if _is_positive_power(operation) else frozenset(["quotient"])
-    if name == "div" and shared_divisor(operation) is None:
+    divides = _is_negative_power(operation) or (name == "div" and shared_divisor(operation) is None)
+    if divides or name in ("sqrt", "rsqrt", "logistic"):
         return frozenset(["quotient"])
-    if kind is None or not any(map(_is_constant, values[1:] if name == "div" else values)):
+    if kind is None or not any(value.constant for value in (values[1:] if name == "div" else values)):
         return _NOTHING
     if kind == "factor" and operation.exposed:  # it is shielded
         return _NOTHING
@@ -50,7 +49,7 @@ def kept_apart(operation: Operation) -> Operation:
     if kind is None or not is_float(operation.out.dtype):
         return operation
     apart = {"quotient"} if name == "div" else set()
-    shared = [_is_constant(value) or (kind == "factor" and _is_shared(value, operation)) for value in values]
+    shared = [value.constant or (kind == "factor" and _is_shared(value, operation)) for value in values]
     joined = all(one or kind in value.open for one, value in zip(shared, values, strict=True))
     if name == "div":
         joined = joined and shared[1]  # it is multiplied by the reciprocal
@@ -68,21 +67,16 @@ def shared_divisor(operation: Operation) -> Value | None:
     divisor = operation.values[1]
     if divisor.thin is not None:
         return divisor.thin
-    constant = operation.varies and _is_constant(divisor)
-    return divisor if constant or _is_shared(divisor, operation) else None
+    shared = _is_shared(divisor, operation) or (operation.varies and divisor.constant)
+    return divisor if shared else None
 
 
-def _is_positive_power(operation: Operation) -> bool:
-    """Return whether an operation is a power that is computed without a division."""
+def _is_negative_power(operation: Operation) -> bool:
+    """Return whether an operation is a power that is computed with a division."""
     if operation.name == "integer_pow":
-        return bool(operation.params["y"] > 0)
+        return bool(operation.params["y"] < 0)
     exponent = operation.values[1].range if operation.name == "pow" else None
-    return operation.name == "pow" and (exponent is None or exponent[0] >= 0)
-
-
-def _is_constant(value: Value) -> bool:
-    """Return whether a value is a constant where arrays have their length."""
-    return not value.mapped or value.fixed
+    return exponent is not None and exponent[0] < 0
 
 
 def _is_shared(value: Value, operation: Operation) -> bool:
