@@ -34,11 +34,13 @@ from jax import lax
 from jax.typing import ArrayLike, DTypeLike
 
 __all__ = [
+    "LEAST_EXPONENT",
     "LN2_HIGH",
     "LN2_LOW",
     "MAX_COUNT",
     "NO_LIMIT",
     "ROUNDING",
+    "SMALLEST",
     "exp",
     "expm1",
     "exponent_and_mantissa",
@@ -55,6 +57,10 @@ MAX_COUNT = 2**31 - 1
 NO_LIMIT = MAX_COUNT
 #: Means are float32: the difference of two may be wrong by this share of the larger one, four of its spacings.
 ROUNDING = 2.0**-21
+#: The smallest normal float32: smaller numbers become 0.
+SMALLEST = float(np.finfo(np.float32).tiny)
+#: `exp` is 0 below.
+LEAST_EXPONENT = -87.0
 _LOWEST = float(np.finfo(np.float32).min)
 #: ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
 LN2_HIGH = 0.693145751953125
@@ -214,7 +220,7 @@ def exp(x: jax.Array) -> jax.Array:
         float32, shape `(…)`.
     """
     less, scale = _exp_parts(x)
-    return jnp.where(x < -87, 0.0, (less + 1.0) * scale)
+    return jnp.where(x < LEAST_EXPONENT, 0.0, (less + 1.0) * scale)
 
 
 @functools.partial(jax.jit, inline=True)

@@ -21,6 +21,7 @@ from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
 from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, fewer, varied
 from jaxbandits.gradients.reward_scores import scores
+from jaxbandits.gradients.score_checks import check_scores
 from jaxbandits.problems import Problem
 
 __all__ = ["ARM_PULLS", "by_scores", "centred", "check_scored", "score_metrics"]
@@ -69,9 +70,10 @@ def by_scores(
     Both have the dimensions of `value` and the arms.
 
     Raises:
-        UsageError: the metric's own derivative is not finite in runs that have the metric.
+        UsageError: scores, or the metric's own derivative in runs that have the metric, that are not finite.
     """
     score = _scores(runs[ARM_PULLS], problem, parameter, root_seed)
+    check_scores(score, problem, wrt)
     terms = centred(value, score)
     number = fewer(carrying(terms), varied(score, runs[ARM_PULLS]))
     if DIRECT in runs:

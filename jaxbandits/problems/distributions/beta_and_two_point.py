@@ -1,6 +1,7 @@
 """Beta-distributed rewards, and rewards of two points."""
 
 import dataclasses
+import math
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from jax.scipy.special import betaln
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.arms import largest, smallest
+from jaxbandits.arrays.numerics import SMALLEST
 from jaxbandits.checks import POSITIVE, Rule, each
 from jaxbandits.problems.argument_checks import family_name, per_arm, per_arm_like
 from jaxbandits.problems.base import Problem, register_problem
@@ -16,6 +18,10 @@ from jaxbandits.problems.constructors import varying
 from jaxbandits.random.gamma_draws import beta as draw_beta
 
 __all__ = ["Beta", "TwoPoint", "beta", "rademacher"]
+
+#: The logarithms of x and of 1 - x below which a Beta draw is rounded to 0 and to 1. They depend on the Gamma draws,
+#: and are known within 0.5 and 0.1, as measured with shapes from 0.02 to 30.
+_LOG_AT_0, _LOG_AT_1 = -86.5, -24.5 * math.log(2)
 
 
 @register_problem
@@ -57,10 +63,13 @@ class Beta(Problem):
     def log_density(cls, reward: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
         """Return (a - 1) log x + (b - 1) log(1 - x) - log B(a, b).
 
-        x is clipped away from 0 and 1, which rounding to float32 may yield.
+        Rewards that float32 rounds to 0 or 1 have the probability of all of them: the integral of x^(a-1), or of
+        (1 - x)^(b-1), up to there.
         """
-        x = jnp.clip(reward, 1e-37, 1 - 2.0**-24)
-        return (a - 1) * jnp.log(x) + (b - 1) * jnp.log1p(-x) - betaln(a, b)
+        at_0, at_1 = reward < SMALLEST, reward == 1
+        lower = jnp.where(at_0, a * _LOG_AT_0 - jnp.log(a), (a - 1) * jnp.log(jnp.where(at_0, 1, reward)))
+        upper = jnp.where(at_1, b * _LOG_AT_1 - jnp.log(b), (b - 1) * jnp.log1p(-jnp.where(at_1, 0, reward)))
+        return lower + upper - betaln(a, b)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.Array:

@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
-from jax.scipy.special import gammaln
+from jax import lax
+from jax.scipy.special import gammaln, log_ndtr
 
-from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
+from jaxbandits.arrays.numerics import LEAST_EXPONENT, SMALLEST, exp, fast_max, log, no_fma
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.distributions.unbounded import HeavyTailed, Piece
 from jaxbandits.random.threefry import fine_uniform, normal
@@ -57,8 +58,13 @@ class LogNormal(HeavyTailed):
 
     @classmethod
     def log_density(cls, reward: jax.Array, mu: jax.Array, sigma: jax.Array) -> jax.Array:
-        """Return the log density of the reward's logarithm, which is normal."""
-        return -jnp.log(sigma) - ((jnp.log(reward) - mu) / sigma) ** 2 / 2
+        """Return the log density of the reward's logarithm, which is normal.
+
+        A reward that float32 rounds to 0 has the probability of all of them.
+        """
+        at_0 = reward < SMALLEST
+        z = (jnp.where(at_0, LEAST_EXPONENT, jnp.log(jnp.where(at_0, 1, reward))) - mu) / sigma
+        return jnp.where(at_0, log_ndtr(z), -jnp.log(sigma) - z**2 / 2)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], mu: jax.Array, sigma: jax.Array) -> jax.Array:
@@ -115,9 +121,17 @@ class Weibull(HeavyTailed):
 
     @classmethod
     def log_density(cls, reward: jax.Array, scale: jax.Array, shape: jax.Array) -> jax.Array:
-        """Return log(shape/scale) + (shape - 1) log x - x^shape, where x is the reward over the scale."""
-        log_x = jnp.log(reward / scale)
-        return jnp.log(shape / scale) + (shape - 1) * log_x - jnp.exp(shape * log_x)
+        """Return log(shape/scale) + (shape - 1) log x - x^shape, where x is the reward over the scale.
+
+        A reward that float32 rounds to 0 has the probability of all of them, 1 - exp(-x^shape) with x at their end.
+        """
+        given = lax.stop_gradient(scale)  # the slope of log(x / scale) itself would pass through numbers too small
+        end = jnp.maximum(LEAST_EXPONENT, math.log(SMALLEST) - jnp.log(given))
+        log_x = jnp.log(reward / given)
+        at_0 = log_x <= end
+        log_x = jnp.maximum(log_x, end) - jnp.log(scale / given)
+        power = jnp.exp(shape * log_x)
+        return jnp.where(at_0, jnp.log(-jnp.expm1(-power)), jnp.log(shape / scale) + (shape - 1) * log_x - power)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], scale: jax.Array, shape: jax.Array) -> jax.Array:

@@ -68,9 +68,9 @@ class NegativeBinomial(Unbounded):
     @classmethod
     def log_density(cls, reward: jax.Array, average: jax.Array, size: jax.Array) -> jax.Array:
         """Return log(Gamma(x + r) / Gamma(r)) + r log(r / (r + mean)) + x log(mean / (r + mean))."""
-        whole = jnp.log(size + average)
         rising = jax.scipy.special.gammaln(reward + size) - jax.scipy.special.gammaln(size)
-        return rising + size * (jnp.log(size) - whole) + reward * (jnp.log(average) - whole)
+        log_odds = jnp.log(average / size)  # with log(r + mean) the slopes in the mean would cancel for large ones
+        return rising + size * jax.nn.log_sigmoid(-log_odds) + reward * jax.nn.log_sigmoid(log_odds)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], average: jax.Array, size: jax.Array) -> jax.Array:
