@@ -53,6 +53,11 @@ def check_problem(problem: object) -> None:
             raise UsageError(
                 f"{name}.{parameter} must have a value for each of the {problem.arms} arms of {first}, got {len(leaf)}"
             )
+        if leaf.ndim > 1 and type(problem).rewards is Problem.rewards:
+            raise UsageError(
+                f"{type(problem).__name__}.{parameter} must have one value for each arm, got the shape {leaf.shape}: "
+                "make each column a field of its own"
+            )
     if not (is_checked(problem) or is_traced(problem)):
         check_parameters(problem)
 
@@ -91,8 +96,9 @@ def check_values(problem: Problem, key: jax.Array) -> None:
 def _check_declared(problem: Problem) -> None:
     """Check the range and the variances that a user's own family declares."""
     declared: dict[str, tuple[Any, float]] = {} if problem.drawn else {"variance": (problem.variance, 0.0)}
-    with contextlib.suppress(UsageError, AttributeError):  # heavy tails have none
-        declared["reward_range"] = problem.reward_range, float(np.finfo(np.float32).tiny)
+    if problem.bounded:
+        with contextlib.suppress(UsageError, AttributeError):  # heavy tails have none
+            declared["reward_range"] = problem.reward_range, float(np.finfo(np.float32).tiny)
     for name, (found, least) in declared.items():
         if not np.all((values := np.asarray(found)) >= least):
             bound = "positive" if least else "at least 0"

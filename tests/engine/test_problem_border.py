@@ -149,6 +149,15 @@ def test_parameters_of_a_family_have_one_length():
         one_line(call, r"^Own\.width must have a value for each of the 2 arms of chance, got 3$")
 
 
+def test_parameters_of_a_family_have_one_value_for_each_arm():
+    """A row for each arm ended in JAX's ValueError of shapes."""
+    made = jb.problems.register_problem(family())(jnp.asarray([[0.3, 0.7], [0.8, 0.2]]), name="own")
+    for call in (lambda: jb.simulate(UGAPE, made, seeds=2), lambda: jb.run(UGAPE, made, KEY)):
+        one_line(
+            call, r"^Own\.chance must have one value for each arm, got the shape \(2, 2\): make each column a field"
+        )
+
+
 def declared(name, value):
     """A family of one's own, of rewards in [0, width], that declares something else."""
     members = {
@@ -170,3 +179,14 @@ def test_a_range_of_ones_own_is_positive_and_a_variance_is_not_negative(found):
     problem = declared("variance", lambda self: jnp.full_like(self.width, found) - 1)
     one_line(lambda: jb.simulate(UGAPE, problem, seeds=2), "variance")
     assert jb.simulate(UGAPE, declared("name_of_law", lambda self: "uniform"), seeds=2).pulls.min() > 0
+
+
+def test_a_family_made_from_one_without_a_range_has_none():
+    """Its NaN, which says so, was refused as a range that is not positive."""
+
+    class Own(jb.problems.Exponential):
+        pass
+
+    made = jb.problems.register_problem(dataclasses.dataclass(frozen=True)(Own))(jnp.asarray([1.0, 0.5]), name="own")
+    assert (jb.simulate(jb.Uniform(budget=6), made, seeds=2).pulls == 6).all()
+    one_line(lambda: jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), made, seeds=2), "b")
