@@ -52,7 +52,8 @@ this (`rounds` or `due`). The engine then pulls the surviving arms in turn, many
 
 **The order of the arms.** Each run sees its arms in a random order, drawn from its key. So ties are fair for every
 rule, and `jnp.argmax` may take the first. Results are in the problem's order again: answers, pulls, means, and every
-axis of the state that grows with the number of arms. An arm's number in a state is a number in the run's order.
+axis of the state whose length is the number of arms. Longer axes, such as 2K or K + 1, stay in the run's order, and an
+arm's number in a state is a number in the run's order.
 `shuffle_arms = False` in the class keeps the problem's order.
 
 **Several bandits.** A rule whose traits say `multi_bandit=True` may get M = `arms.bandits` bandits at once, all with

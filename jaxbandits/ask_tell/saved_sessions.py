@@ -15,8 +15,10 @@ from jaxbandits.ask_tell.live_run import LiveRun
 from jaxbandits.ask_tell.open_requests import OpenRequests, Request
 from jaxbandits.ask_tell.snapshot import Moment
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.to_spec import MARK
+from jaxbandits.sweeps.spec import build_algorithm
 
-__all__ = ["SCHEMA", "data_of", "numbers_of", "run_of", "text_of", "to_base64", "to_data"]
+__all__ = ["SCHEMA", "algorithm_of", "data_of", "numbers_of", "run_of", "text_of", "to_base64", "to_data"]
 
 #: The number of the schema of the texts.
 SCHEMA = 1
@@ -48,6 +50,20 @@ def data_of(text: str) -> dict[str, Any]:
     if not _is_intact(data):
         raise UsageError("the saved session was changed after to_json() wrote it: its checksum is another")
     return data
+
+
+def algorithm_of(table: dict[str, Any]) -> Any:
+    """Return the algorithm of a saved session, made again from its table.
+
+    Raises:
+        UsageError: it is not one of the package's.
+    """
+    try:
+        return build_algorithm(table)
+    except UsageError as error:
+        if MARK not in table:
+            raise
+        raise UsageError(f"{error}: give it again, algorithm=…") from None
 
 
 def _is_intact(data: dict[str, Any]) -> bool:

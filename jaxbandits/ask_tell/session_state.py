@@ -17,7 +17,7 @@ from jaxbandits.ask_tell.handed_out import HandedOut, Pull
 from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.open_requests import OpenRequests
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
-from jaxbandits.ask_tell.saved_sessions import data_of, run_of, text_of, to_data
+from jaxbandits.ask_tell.saved_sessions import algorithm_of, data_of, run_of, text_of, to_data
 from jaxbandits.ask_tell.snapshot import begin, look
 from jaxbandits.ask_tell.told_rewards import ToldRewards
 from jaxbandits.ask_tell.validation import arms_of, key_of, law_of, prior_of, range_of
@@ -29,7 +29,7 @@ from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
 from jaxbandits.random.threefry import key_words
-from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
+from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["SessionState"]
@@ -224,7 +224,7 @@ class SessionState:
     @classmethod
     def _restored(cls, data: dict[str, Any], algorithm: object) -> Self:
         session = cls(
-            build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
+            algorithm_of(data["algorithm"]) if algorithm is None else algorithm,
             data["arms"],
             key=jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32"),
             reward_range=data["reward_range"],

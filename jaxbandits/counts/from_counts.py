@@ -1,12 +1,12 @@
 """From counts so far to a plan: `jb.plan`, and `jaxbandits plan` on the command line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, number, seed, whole
+from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, number, seed, shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.counts.anytime_confidence import anytime_test
 from jaxbandits.counts.count_plan import CountPlan
@@ -109,8 +109,9 @@ def plan(
     value = None if value is None else number("value", value)
     budget = None if budget is None else whole("budget", budget, 1, MOST_PULLS)
     draws, root_seed = whole("draws", draws, 19, _MOST_DRAWS), seed("root_seed", root_seed)
-    if isinstance(rules, str):
-        raise UsageError(f"rules must be a list of names, got the text {rules!r}")
+    named = rules is None or (isinstance(rules, Collection) and all(isinstance(name, str) for name in rules))
+    if isinstance(rules, str) or not named:
+        raise UsageError(f"rules must be a list of names, such as ['lucb-pp'], got {shown(rules)}")
     table = read_counts(
         counts, Columns(arm, pulls, successes, mean, variance, sd, squares), rewards, reward_range, where
     )

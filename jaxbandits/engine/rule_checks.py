@@ -76,6 +76,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
     if rule.has_state:
         own = (called("init", arms, key),)
         begun = types(f"{name}.init", own[0])
+        own = (jax.tree.map(lambda leaf: leaf if hasattr(leaf, "dtype") else jnp.asarray(leaf), own[0]),)
     if rule.in_batches:
         pulled = called("request", *own, arms, key)
         check_batches(name, rule.slots, pulled, count)

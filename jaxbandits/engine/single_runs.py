@@ -169,7 +169,8 @@ def trajectory(algorithm: object, problem: Problem, key: jax.Array, steps: int) 
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`.
-        steps: number of steps.
+        steps: number of steps. For rules that eliminate arms (`keep`) each is a pull of one arm, while `steps` of a
+            Dataset counts the engine's steps of many rounds: `int(ds.pulls[seed])` steps end such a run.
 
     Raises:
         UsageError: as for `run`.

@@ -466,6 +466,7 @@ def states_at(states, time):
         (lambda: jb.simulate(jb.UCBAIR(10.0), COINS, 2), "draws its arms from a reservoir"),
         (lambda: jb.simulate(jb.SiRI(10), COINS, 2), "SiRI draws its arms from a reservoir"),
         (lambda: jb.simulate(jb.SiRI(100), RESERVOIR, 2), "prices=unit"),
+        (lambda: jb.simulate(jb.SiRI(1), jb.reservoir(beta=2, prices="unit"), 2), "must cover 2 first pulls of 2 arms"),
         (lambda: jb.simulate(jb.SequentialHalving(99), RESERVOIR, 2), "looks at rewards only: .* needs prices=unit"),
         (lambda: jb.simulate(jb.RCB(9.0), jb.gaussian([0.1, 0.2]), 2), "may be negative"),
         (lambda: jb.simulate(jb.RCB(9.0), jb.with_costs(jb.bernoulli([0.1, 0.2]), [0.5, 0.0]), 2), "arm 1 does not"),

@@ -84,6 +84,17 @@ def test_a_class_that_is_no_rule_is_refused(methods, said):
         rule(**methods)
 
 
+def test_numbers_of_a_state_are_arrays_from_the_first_step_on():
+    """`~True` is -2 in Python: the message was of a type that nobody had written."""
+    flags = Stateful.methods(
+        init=lambda self, arms, key: {"flag": True, "n": 0},
+        update=lambda self, s, arms, arm, reward: {"flag": ~s["flag"], "n": s["n"].astype(jnp.int32) + 1},
+    )
+    state = jb.run(rule(**flags), PROBLEM, jax.random.key(0))
+    assert int(state.own["n"]) == 30 - PROBLEM.arms
+    assert bool(state.own["flag"]) == ((30 - PROBLEM.arms) % 2 == 0)
+
+
 def test_several_values_are_an_axis():
     with pytest.raises(jb.UsageError, match=r"budget must be a number or an array, .* jb.axis\(\[1, 2\]\)"):
         OwnUCBE(budget=[1, 2], a=1.0)

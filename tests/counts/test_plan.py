@@ -106,6 +106,11 @@ def test_a_prior_may_be_an_array():
         ({"rules": ["lil-ucb"], "epsilon": 0.1}, "lil-ucb: it must see each reward, or choose all"),
         ({"rules": ["lucbb"]}, "did you mean 'lucb'"),
         ({"rules": "lucb"}, "rules must be a list of names"),
+        (
+            {"rules": [jb.LUCB(epsilon=0.1, delta=0.1)]},
+            "rules must be a list of names, such as ['lucb-pp'], got [LUCB(",
+        ),
+        ({"rules": 3}, "rules must be a list of names, such as ['lucb-pp'], got 3"),
         ({"delta": 1.5}, "delta must lie strictly between 0 and 1"),
         ({"prior": "flat"}, "prior must be uniform, jeffreys or two positive numbers"),
         ({"prior": (1, -1)}, "prior must be positive"),

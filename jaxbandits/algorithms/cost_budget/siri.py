@@ -64,11 +64,11 @@ class SiRI(Rule):
         if not problem.drawn or problem.arms:
             return problem
         budget, beta = self.scale(problem)
-        factor = float(self.a)
+        factor, log_budget = float(self.a), np.log(max(budget, 2))  # a budget of 1 is refused later
         if beta == 2:
-            factor /= np.log(budget) ** 2
+            factor /= log_budget**2
         elif beta > 2:
-            factor /= np.log(budget)
+            factor /= log_budget
         wanted = int(np.ceil(factor * budget ** (min(beta, 2.0) / 2) * (1 - 1e-12)))
         return problem.sized(max(2, min(wanted, int(budget))))
 
