@@ -11,7 +11,7 @@ __all__ = ["check_scores"]
 
 #: Means this many standard errors from 0 are no chance: below 1e-14 for normal ones.
 _FAR = 8.0
-#: Standard errors are trusted where so many runs carry the mean, and lie on either side of 0.
+#: Standard errors are trusted where this many runs carry the mean, and lie on either side of 0.
 _ENOUGH = 30
 
 
