@@ -11,12 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.arrays.numerics import exp, log
+from jaxbandits.arrays.numerics import SMALLEST, exp, log
 from jaxbandits.arrays.pytrees import is_traced, pytree
 
 __all__ = ["LogProbability", "computed_with", "log_of", "value_of"]
-
-_SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 @pytree
@@ -37,7 +35,7 @@ def computed_with(values: ArrayLike) -> np.ndarray:
     """Return the probabilities that runs compute with, float64 `(…)`: as float32 where that is between 0 and 1."""
     double = np.asarray(values, np.float64)
     single = double.astype(np.float32).astype(np.float64)
-    return np.where((single >= _SMALLEST) & (single < 1), single, double)
+    return np.where((single >= SMALLEST) & (single < 1), single, double)
 
 
 def log_of(probability: LogProbability | ArrayLike) -> jax.Array:

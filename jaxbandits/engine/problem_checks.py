@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.numerics import SMALLEST
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import shown
 from jaxbandits.engine.tracing_errors import traced
@@ -98,7 +99,7 @@ def _check_declared(problem: Problem) -> None:
     declared: dict[str, tuple[Any, float]] = {} if problem.drawn else {"variance": (problem.variance, 0.0)}
     if problem.bounded:
         with contextlib.suppress(UsageError, AttributeError):  # heavy tails have none
-            declared["reward_range"] = problem.reward_range, float(np.finfo(np.float32).tiny)
+            declared["reward_range"] = problem.reward_range, SMALLEST
     for name, (found, least) in declared.items():
         if not np.all((values := np.asarray(found)) >= least):
             bound = "positive" if least else "at least 0"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.arrays.numerics import SMALLEST
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import SUMMABLE, Rule
 from jaxbandits.errors import UsageError
@@ -13,9 +14,8 @@ from jaxbandits.problems.registry import REGISTRY
 
 __all__ = ["HELD", "check_moments", "check_parameters", "is_checked"]
 
-_TINY = float(np.finfo(np.float32).tiny)
 #: The range of means, variances and values of arms.
-HELD = Rule("0, or between 1.2e-38 and 1.5e29 in size", lambda x: (x == 0) | ((abs(x) >= _TINY) & SUMMABLE.holds(x)))
+HELD = Rule("0, or between 1.2e-38 and 1.5e29 in size", lambda x: (x == 0) | ((abs(x) >= SMALLEST) & SUMMABLE.holds(x)))
 #: Largest relative error of a float32 number.
 _ROUNDING = 1e-3
 

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.numerics import exp, expm1, fast_max, fast_min, log1pmx, no_fma
+from jaxbandits.arrays.numerics import SMALLEST, exp, expm1, fast_max, fast_min, log1pmx, no_fma
 from jaxbandits.compilers.known_functions import known_function
 
 __all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
 
 # Replacements for 0, small enough to count as 0: for a mean or odds, and the smallest normal float.
-_TINY, _NORMAL = 1e-28, float(np.finfo(np.float32).tiny)
+_TINY = 1e-28
 # Halley's steps: the start is at most a tenth off. One step leaves 8e-5 of that, and two leave less than float32
 # resolves (over all means and divergences, computed in float64).
 _STEPS = 2
@@ -123,7 +123,7 @@ def _exponent(p: jax.Array, lack: jax.Array, divergence: jax.Array, scale: float
     half = y * 0.5
     w = half + jnp.sqrt(no_fma(half * half) + no_fma(lack * (2 * y)))
     for _ in range(_STEPS):
-        less, left = -expm1(-w), fast_max(exp(-w), jnp.float32(_NORMAL))  # E and e^-w
+        less, left = -expm1(-w), fast_max(exp(-w), jnp.float32(SMALLEST))  # E and e^-w
         wide = odds + less
         near = no_fma(odds * log1pmx(no_fma(less * one), wide * one))
         miss = (log1pmx(-less, left) + near) - y  # G - y

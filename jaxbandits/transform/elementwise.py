@@ -137,7 +137,7 @@ def keep_bits(operation: Operation) -> list[jax.Array]:
 def logarithm(operation: Operation) -> list[jax.Array]:
     """Take the natural logarithm; of what is known to be positive, normal and finite without a look at the rest."""
     known = operation.values[0].range
-    inside = known is not None and known[0] >= functions.TINY and known[1] < math.inf
+    inside = known is not None and known[0] >= numerics.SMALLEST and known[1] < math.inf
     return _function(numerics.log if inside else functions.log)(operation)
 
 

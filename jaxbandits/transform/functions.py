@@ -9,21 +9,20 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import numerics
+from jaxbandits.arrays.numerics import SMALLEST
 from jaxbandits.transform.products import shield
 
-__all__ = ["TINY", "erf_inv", "exp", "exp2", "expm1", "log", "log1p", "logistic", "power", "tanh"]
+__all__ = ["erf_inv", "exp", "exp2", "expm1", "log", "log1p", "logistic", "power", "tanh"]
 
-#: The smallest normal number: those below count as zero.
-TINY = 1.1754944e-38
 _LOG2_E = 1.44269504
 
 
 def log(x: jax.Array) -> jax.Array:
     """Return the natural logarithm: -inf of 0 and of subnormal numbers, NaN below 0."""
     x = jnp.asarray(x, jnp.float32)
-    inside = (x >= TINY) & (x < jnp.inf)
+    inside = (x >= SMALLEST) & (x < jnp.inf)
     found = numerics.log(jnp.where(inside, x, 1.0))
-    return jnp.where(inside, found, jnp.where(x == jnp.inf, x, jnp.where(jnp.abs(x) < TINY, -jnp.inf, jnp.nan)))
+    return jnp.where(inside, found, jnp.where(x == jnp.inf, x, jnp.where(jnp.abs(x) < SMALLEST, -jnp.inf, jnp.nan)))
 
 
 def log1p(x: jax.Array) -> jax.Array:
@@ -68,7 +67,7 @@ def tanh(x: jax.Array) -> jax.Array:
 def power(x: jax.Array, y: jax.Array) -> jax.Array:
     """Return x to the power of y, within |y| 2^-24 relatively, with the exceptions of IEEE 754."""
     size = jnp.abs(x)
-    inside = (size >= TINY) & (size < jnp.inf) & (jnp.abs(y) < jnp.inf)
+    inside = (size >= SMALLEST) & (size < jnp.inf) & (jnp.abs(y) < jnp.inf)
     whole = jnp.round(y) == y
     odd = whole & (jnp.abs(y) < 2**24) & (jnp.round(y / 2) * 2 != y)
     found = _power(jnp.where(inside, size, 1.0), jnp.where(inside, y, 1.0))
@@ -143,4 +142,4 @@ def _scale(x: jax.Array, k: jax.Array) -> jax.Array:
     half = k >> 1
     first, second = (lax.bitcast_convert_type((part + 127) << 23, jnp.float32) for part in (half, k - half))
     found = (x * first) * second
-    return jnp.where(found < TINY, 0.0, found)
+    return jnp.where(found < SMALLEST, 0.0, found)

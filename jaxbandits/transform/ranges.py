@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.numerics import SMALLEST
 from jaxbandits.transform.operation import Operation, Range, is_float, replaces
 
 __all__ = ["constant_range", "range_of"]
 
 _LARGEST = float(np.finfo(np.float32).max)
-_SMALLEST = float(np.finfo(np.float32).tiny)
 #: More than the rounding of an operation, relatively.
 _ROUNDING = 2.0**-20
 #: The most entries of a constant whose range is computed.
@@ -147,7 +147,7 @@ def _quotient(operation: Operation, above: Range, below: Range) -> Range | None:
     """Return the range of a quotient; the divisor's zeros may have either sign."""
     if not jnp.issubdtype(operation.out.dtype, np.floating):
         return None
-    large = max(-below[0], below[1]) > 1 / _SMALLEST  # its reciprocal may count as zero
+    large = max(-below[0], below[1]) > 1 / SMALLEST  # its reciprocal may count as zero
     if large and math.isinf(max(-above[0], above[1])):
         return None
     if below[0] <= 0 <= below[1]:
@@ -197,7 +197,7 @@ def _rounded(operation: Operation, ends: Sequence[float], share: float = _ROUNDI
 def _with_zero(found: Range) -> Range:
     """Return a range of float32, with zero where numbers so small may be taken for it."""
     lo, hi = found
-    return (0.0 if 0 < lo < _SMALLEST else lo), (0.0 if -_SMALLEST < hi < 0 else hi)
+    return (0.0 if 0 < lo < SMALLEST else lo), (0.0 if -SMALLEST < hi < 0 else hi)
 
 
 def _finds_entries(operation: Operation) -> bool:
