@@ -49,6 +49,8 @@ class _ZeroOrB(Bernoulli):
     parameters: ClassVar[tuple[str, ...]] = ("probability", "largest")
     integer_rewards = False
     integer_sums = False
+    bound_law = ("bernoulli", 1.0)
+    second_word_free = True
 
     @property
     def reward_range(self) -> jax.Array:

@@ -21,6 +21,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.on_host import with_copies
 from jaxbandits.arrays.pytrees import register_fields
 from jaxbandits.checks import Rule
+from jaxbandits.problems.inherited_laws import forget_inherited
 from jaxbandits.problems.properties import Facts
 from jaxbandits.problems.provenance import Recipe, propagate_provenance
 from jaxbandits.problems.pull_costs import Costs
@@ -235,7 +236,11 @@ P = TypeVar("P", bound=Problem)
 
 
 def register_problem(cls: type[P]) -> type[P]:
-    """Register a frozen dataclass whose leaves are its parameters and all other arrays; a class decorator."""
+    """Register a frozen dataclass whose leaves are its parameters and all other arrays; a class decorator.
+
+    A class made from another family that has its own `sample` forgets what is known of that family's law.
+    """
+    forget_inherited(cls, Problem)
     leaves = [*cls.parameters, "mask", "costs", "supremum", "history"]
     return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 

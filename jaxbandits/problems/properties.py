@@ -57,6 +57,11 @@ class Facts(abc.ABC):
         """Return the expected reward of each arm, float32 `(K, …)`."""
 
     @property
+    def exact_mean(self) -> jax.Array | np.ndarray:
+        """Return the mean, in float64 where float32 may not hold it and the family computes it so."""
+        return self.mean
+
+    @property
     def sum_type(self) -> type[jnp.generic]:
         """Return the type of sums of rewards."""
         return jnp.int32 if self.integer_sums else jnp.float32

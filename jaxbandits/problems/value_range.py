@@ -59,7 +59,7 @@ def check_moments(problem: Any) -> None:
     single = _with_leaves(problem, np.float32) if known else problem
     double = _with_leaves(problem, np.float64) if known else problem
     with np.errstate(all="ignore"):
-        mean = getattr(double, "exact_mean", double.mean)
+        mean = double.exact_mean
         _refuse_lost(problem, "mean", mean, single.mean)
         if problem.bounded:
             _refuse_lost(problem, "variance", double.variance, single.variance)

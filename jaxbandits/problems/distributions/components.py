@@ -1,5 +1,6 @@
 """Arms whose rewards come from one of L components, each with its own probability."""
 
+import abc
 import dataclasses
 from typing import Any, ClassVar
 
@@ -39,9 +40,9 @@ class Components(Problem):
     parameters: ClassVar[tuple[str, ...]] = ("chance",)
 
     @classmethod
+    @abc.abstractmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: Any) -> jax.Array:
         """Return rewards of components' parameters, each with a leading axis `(L, …)`."""
-        raise NotImplementedError
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
         words = reward_block(key, arm, pull)

@@ -38,6 +38,7 @@ class CorrelatedGaussian(Gaussian):
 
     common: jax.Array
     parameters = ("location", "sd", "common")
+    normal = True
     common_random_numbers = True
     bound_law = None  # the reward of a pull depends on rewards of other arms
     written = ("correlated-gaussian", "means", "sd", "correlation")
