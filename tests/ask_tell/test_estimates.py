@@ -78,6 +78,25 @@ def test_confidence_grows_with_the_pulls_and_is_that_of_a_proof_in_the_end():
         _ = jb.AskTell(jb.APT(budget=90, threshold=0.5), arms=3).confidence
 
 
+def test_a_class_of_ones_own_has_no_proof_unless_it_says_so():
+    """It had that of the rule that it was made from, though it stopped after 20 pulls."""
+
+    @jb.algorithm
+    class Hasty(jb.LUCB):
+        def done(self, state, arms):
+            return arms.time >= 20
+
+    @jb.algorithm
+    class Proved(Hasty):
+        proved = True
+
+    for rule, confidence in ((Hasty, 0.0), (Proved, 0.9)):
+        session = jb.AskTell(rule(epsilon=0.1, delta=0.1), arms=2)
+        while not session.done:
+            session.tell(session.ask(), 0.5)
+        assert session.confidence == pytest.approx(confidence)
+
+
 def test_a_rule_that_cannot_go_on_has_not_the_confidence_of_its_end():
     """Rinott's second stage is (h s / epsilon)^2 pulls of each arm, here 10^11: no arm is known to be the best."""
     session = jb.AskTell(jb.Rinott(epsilon=1e-3, delta=0.05, h=3.0), arms=3, bounded=False, reward_range=1000.0)
