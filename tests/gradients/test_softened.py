@@ -85,10 +85,19 @@ def test_at_a_high_temperature_it_is_a_fair_die():
     assert abs(float(runs.of_each.sel(arm=0).sum()) - 100 - 2000) < 6 * math.sqrt(4000 / 4)
 
 
+@jb.algorithm
+class Greedy(jb.UCBE):
+    """Another policy than that of its indices, which was softened in its place."""
+
+    def select(self, arms, key):
+        return arms.mean.argmax()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: jb.gradients.softened(jb.LUCB(epsilon=0.1, delta=0.1), 0.1), "UCBE and GapE, not LUCB"),
+        (lambda: jb.gradients.softened(Greedy(budget=9, a=1.0), 0.1), "UCBE and GapE, not Greedy"),
         (lambda: jb.gradients.softened(jb.UCBE(budget=9, adaptive=True), 0.1), "estimates its exploration"),
         (lambda: jb.gradients.softened(jb.UCBE(budget=9, a=1.0), 0), "temperature must be positive"),
         (lambda: expected("budget"), "did you mean|budget"),
