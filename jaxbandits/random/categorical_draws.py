@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import fast_min, no_fma
+from jaxbandits.arrays.numerics import fast_max, fast_min, no_fma
 from jaxbandits.random.binomial_draws import binomial
 from jaxbandits.random.streams import batch_key
-from jaxbandits.random.threefry import open_uniform
 
 __all__ = ["draw_counts", "draw_outcome"]
 
@@ -21,14 +20,30 @@ def draw_outcome(word: jax.Array, chances: Sequence[jax.Array]) -> jax.Array:
         chances: L float32 arrays that broadcast with it, the probabilities, which add up to 1.
 
     Returns:
-        int32 `(…)`, in [0, L). Each probability is right to 2^-24 of it and 2^-32; an outcome of probability 0 does
-        not come.
+        int32 `(…)`, in [0, L). Each probability but the largest is right to 2^-33, wherever the outcome is listed, and
+        the largest one makes up for the others; an outcome of probability 0 does not come.
     """
-    uniform = open_uniform(word)
+    words = [_words(chance) for chance in chances]
+    largest, most = jnp.int32(0), chances[0]
+    for number, chance in enumerate(chances[1:], 1):
+        largest, most = jnp.where(chance > most, number, largest), fast_max(chance, most)
+    # The first words are those of the last outcome, and so on. Words are counted from the end of the range from which
+    # the largest outcome is farther: both counts are sums of others than it, which add up to less than 2^32.
     outcome = jnp.zeros(jnp.broadcast_shapes(word.shape, *(chance.shape for chance in chances)), jnp.int32)
-    for beyond in _tails(chances)[1:]:
-        outcome = outcome + (uniform <= beyond).astype(jnp.int32)
+    before, after = words[0], sum(words[1:], jnp.uint32(0))
+    for number in range(1, len(chances)):
+        reached = jnp.where(number > largest, word < after, ~word >= before)
+        outcome = outcome + reached.astype(jnp.int32)
+        before, after = before + words[number], after - words[number]
     return outcome
+
+
+def _words(chance: jax.Array) -> jax.Array:
+    """Return how many of 2^32 words make up a probability below 1, uint32; of 1 any number."""
+    scaled = fast_min(chance, jnp.float32(1 - 2.0**-24)) * jnp.float32(2.0**31)
+    whole = scaled.astype(jnp.int32)
+    half = jnp.round((scaled - whole.astype(jnp.float32)) * 2).astype(jnp.int32)
+    return (whole.astype(jnp.uint32) << jnp.uint32(1)) + half.astype(jnp.uint32)
 
 
 def draw_counts(key: jax.Array, draws: jax.Array, chances: Sequence[jax.Array]) -> list[jax.Array]:

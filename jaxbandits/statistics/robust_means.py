@@ -168,7 +168,7 @@ class Catoni(MeanEstimator):
 
         def newton(_: jax.Array | int, u: jax.Array) -> jax.Array:
             power = exp(no_fma((p - 1) * log(fast_max(u, jnp.float32(1e-30)))))
-            return u + (least + u * power / p - u) / fast_max(1 - power, jnp.float32(1e-3))
+            return u + (least + u * power / p - u) / fast_max(1 - power, jnp.float32(1e-6))
 
         u = lax.fori_loop(0, 30, newton, least)
         return jnp.where(n >= self.fewest, u * exp(-self.log_alpha(number)), jnp.inf)

@@ -134,7 +134,8 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
         least = jnp.where(enough, share, 0.5 * (p - 1) / p)
 
         def closer(u: jax.Array) -> jax.Array:  # Newton's method for the smallest root of u = least + u^p / p
-            return u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+            slope = -jnp.expm1((p - 1) * jnp.log(u))
+            return u + (least - u * (p - 1 + slope) / p) / jnp.maximum(slope, jnp.finfo(u.dtype).eps)
 
         root = lax.fori_loop(0, 40, lambda _, u: closer(u), least)
         u = closer(lax.stop_gradient(root))  # its derivative is the root's (implicit function theorem)
