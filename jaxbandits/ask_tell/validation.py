@@ -82,7 +82,7 @@ def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool)
         found[name] = np.asarray(checks.numbers(f"prior: {name}", values), np.float64)
     checks.each("prior: pulls", found["pulls"], checks.whole_rule(0, 2**30))
     pulls = found["pulls"].astype(np.int64)
-    sums = found["sums"] if "sums" in found else pulls * found["means"]
+    sums = found["sums"] if "sums" in found else pulls * np.where(pulls > 0, found["means"], 0.0)
     if int(pulls.sum()) > 2**30 or np.any(sums[pulls == 0] != 0):
         raise UsageError("prior: at most 2^30 pulls, and no rewards of an arm without pulls")
     for total, number in zip(sums[pulls > 0], pulls[pulls > 0], strict=True):

@@ -9,7 +9,7 @@ random vectors", Electron. Commun. Probab. 17 (2012), Theorem 2.1 with the ident
 
 import collections
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +35,8 @@ _BLOCKS = 64
 _LOG = 30.0
 #: Rounding of float32 rewards and properties, relative to the largest reward.
 _ROUNDING = 1e-5
+#: Pulls of which rewards are drawn in every way.
+_FEW = 16
 #: How many families are remembered as checked.
 _MOST_REMEMBERED = 256
 
@@ -72,11 +74,21 @@ def _contradictions(problem: Problem, code: Code) -> Iterator[str]:
     """Yield each property that rewards contradict, and how."""
     arms = np.unique(np.linspace(0, problem.arms - 1, min(problem.arms, _MOST_ARMS)).round().astype(np.int32))
     count = _REWARDS // len(arms) // _BLOCKS * _BLOCKS
-    rewards = np.asarray(_draw(problem, arms, np.arange(count, dtype=np.int32), code=code), np.float64)
+    drawn = _draw(problem, arms, np.arange(count, dtype=np.int32), code=code)
+    rewards, *others = (np.asarray(each, np.float64) for each in drawn)
     mean, variance = (np.asarray(values, np.float64)[arms] for values in (problem.mean, problem.variance))
     rounding = _ROUNDING * np.max(np.abs(rewards), axis=1)
     if not np.isfinite(rewards).all():
         raise UsageError(f"{type(problem).__name__}.sample must return finite rewards, got {rewards.sum():g}")
+
+    for method, found in zip(("rewards", "payoff"), others, strict=True):
+        if not np.allclose(found, first := rewards[:, : found.shape[1]], rtol=_ROUNDING, atol=rounding.max()):
+            i, pull = np.unravel_index(int(np.argmax(np.abs(found - first))), found.shape)
+            one, other = found[i, pull], first[i, pull]
+            yield (
+                f"{method} draws another reward than reward: {one:.6g} and {other:.6g} in pull {pull} of arm "
+                f"{arms[i]}; change sample, of which all are made"
+            )
 
     def differing(name: str, declared: object, near: np.ndarray, what: str, found: np.ndarray) -> Iterator[str]:
         if not near.all():
@@ -109,11 +121,17 @@ def _contradictions(problem: Problem, code: Code) -> Iterator[str]:
 
 
 @recent_programs(8, "code")
-def _draw(problem: Problem, arms: jax.Array, pulls: jax.Array, *, code: Code) -> jax.Array:
-    """Return rewards `(arms, pulls)`."""
+def _draw(problem: Problem, arms: jax.Array, pulls: jax.Array, *, code: Code) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return rewards `(arms, pulls)`, and those of the first pulls as the problem's other methods draw them."""
+    key, few = root_key(0), pulls[:_FEW]
+
+    def of_arms(draw: Callable[..., jax.Array], pulls: jax.Array) -> jax.Array:
+        return jax.vmap(jax.vmap(draw, (None, None, 0)), (None, 0, None))(key, arms, pulls).astype(jnp.float32)
+
     with code.traced():
-        of_pulls = jax.vmap(problem.reward, (None, None, 0))
-        return jax.vmap(of_pulls, (None, 0, None))(root_key(0), arms, pulls).astype(jnp.float32)
+        rows = jax.vmap(problem.rewards, (None, 0), 1)(key, few)[arms].astype(jnp.float32)
+        paid = of_arms(lambda *pull: problem.payoff(*pull)[0], few)
+        return of_arms(problem.reward, pulls), rows, paid
 
 
 def _median_of_means(x: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ from jaxbandits.io.serialize import File
 __all__ = ["Table", "is_number", "looks_like_number", "meant_as_number"]
 
 _ROWS = {1: "a row", 2: "two rows"}
+#: What cells of scores may hold for 1 and 0.
+_TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?P<mark>[,' \u00a0\u202f])\d{3}((?P=mark)\d{3})*(\.\d+)?")
 #: The first bytes of files of other formats, and the remedy.
@@ -140,6 +142,17 @@ class Table(NamedTuple):
             self.refuse(line, place, f"{words}, got {text!r}{'' if is_number(text) else _hint(text)}")
         as_single(f"{self.source}, {self.numbered} {line}, column {self.header[place]!r}: it", float(text))
         return float(text)
+
+    def score(self, line: int, row: list[str], place: int, rule: Rule = FINITE) -> float:
+        """Return a cell that must hold a number, as `number` does, or true for 1 and false for 0."""
+        text = row[place].lower()
+        return _TRUTH[text] if text in _TRUTH else self.number(line, row, place, rule)
+
+    @property
+    def has_labels(self) -> bool:
+        """Return whether the first column holds labels or dates of the rows: no number, and no true or false."""
+        firsts = [row[0] for _, row in self.rows]
+        return any(firsts) and not any(meant_as_number(cell) or cell.lower() in _TRUTH for cell in firsts)
 
     def refuse_repeated(self, names: Sequence[str], what: str) -> None:
         """Refuse a table with two rows of one thing, such as an arm, as far as columns name it.

@@ -8,6 +8,8 @@ import inspect
 
 __all__ = ["forget_inherited"]
 
+#: What draws rewards.
+_DRAWING = {"sample", "reward", "rewards"}
 #: What is known of a law, beyond properties that are checked against rewards; and what else it rests on.
 _OF_THE_LAW = {
     "sums": (), "scored": (), "bound_law": (), "normal": (), "second_word_free": (),
@@ -20,8 +22,8 @@ _OF_THE_MEAN = ("mean_is", "exact_mean")
 def forget_inherited(cls: type, plain: type) -> None:
     """Replace what a family inherits of another one's law by what holds for any law.
 
-    A family that has a `sample` of its own states `sums`, `scored` and so on itself, or does without. What an abstract
-    class says of all families that are made from it stays.
+    A family that draws rewards itself, by a `sample` of its own, states `sums`, `scored` and so on itself, or does
+    without. What an abstract class says of all families that are made from it stays.
 
     Args:
         cls: the family.
@@ -29,7 +31,7 @@ def forget_inherited(cls: type, plain: type) -> None:
     """
     own = vars(cls)
     lost = [name for name in _OF_THE_MEAN if "mean" in own]
-    if "sample" in own:
+    if _DRAWING & own.keys():
         lost += [name for name, more in _OF_THE_LAW.items() if any(_of_another_law(cls, one) for one in (name, *more))]
     for name in lost:
         if name not in own:

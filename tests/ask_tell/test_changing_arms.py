@@ -180,3 +180,12 @@ def test_a_session_warmed_up_after_an_arm_was_added_compiles_nothing_later():
     before = [program.count for program in programs]
     assert play(session, 4)[:2] == new
     assert [program.count for program in programs] == before
+
+
+def test_a_prior_of_a_session_that_has_not_pulled_all_arms():
+    """Its means are NaN where there are no rewards."""
+    first = jb.AskTell(UCB(budget=90), arms=3)
+    first.tell(first.ask(), 1.0)
+    second = jb.AskTell(UCB(budget=90), arms=3, prior={"pulls": first.pulls, "means": first.means})
+    np.testing.assert_array_equal(second.pulls, first.pulls)
+    np.testing.assert_array_equal(second.means, first.means)

@@ -93,6 +93,20 @@ def test_sums_are_whole_numbers_for_rewards_0_and_1_only():
         declared_properties.check_declared_properties(whole(2, integer_sums=True))
 
 
+@pytest.mark.parametrize(("changed", "other"), [(("reward",), "rewards"), (("reward", "rewards"), "payoff")])
+def test_all_methods_draw_the_same_rewards(changed, other):
+    """Steps read one of the three: rules had runs on two problems, or on another than the one judged."""
+    new = {
+        "reward": lambda self, key, arm, pull: 1 - jb.problems.Bernoulli.reward(self, key, arm, pull),
+        "rewards": lambda self, key, pull: 1 - jb.problems.Bernoulli.rewards(self, key, pull),
+    }
+    members = {name: new[name] for name in changed} | {"mean": property(lambda self: 1 - self.probability)}
+    made = dataclasses.dataclass(frozen=True)(type("Inverted", (jb.problems.Bernoulli,), members))
+    problem = jb.problems.register_problem(made)(jnp.asarray([0.1, 0.8]), name="own")
+    with pytest.warns(UserWarning, match=rf"^Inverted\.{other} draws another reward than reward: \d and \d in pull"):
+        declared_properties.check_declared_properties(problem)
+
+
 def test_heavy_tails_have_a_mean_and_no_range():
     """Rewards u^(-1/1.5), of mean 3 and infinite variance; beside a finite one, 2 is no mean."""
     members = {

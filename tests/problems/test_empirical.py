@@ -94,6 +94,8 @@ def test_a_csv_file_with_and_without_labels(tmp_path):
     assert np.asarray(parse_problem(str(file)).table).tolist() == [[1, 3, 5], [2, 4, 7]]
     file.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
     assert np.asarray(jb.empirical_from_csv(file).table).tolist() == [[1, 3], [2, 4]]
+    file.write_text("a,b,c\nTrue,0,1\nTrue,1,0\nfalse,0,0\n", encoding="utf-8")  # a was taken for labels
+    assert np.asarray(jb.empirical_from_csv(file).table).tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(

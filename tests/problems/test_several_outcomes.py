@@ -12,6 +12,7 @@ from scipy import stats
 import jaxbandits as jb
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.problems.specs import parse_problem
+from jaxbandits.random.categorical_draws import draw_outcome
 
 LEVEL, RUNS = 1e-8, 100_000
 STARS = [[0.1, 0.1, 0.2, 0.25, 0.35], [0.3, 0.0, 0.3, 0.0, 0.4]]
@@ -151,3 +152,17 @@ def test_numbers_of_arms_share_a_program():
     for name, problem in problems.items():
         alone = jb.simulate(jb.UCBE(budget=60, a=1.0), problem, 11)
         np.testing.assert_array_equal(alone.recommended, both.recommended.sel(problem=name)[:, : problem.arms])
+
+
+@pytest.mark.parametrize("chance", [1e-8, 8e-8, 1e-6, 1e-4])
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_rare_outcome_comes_as_often_wherever_it_is_listed(chance, place):
+    """Of all words that can draw it, so exactly; as a difference of numbers near 1 or 1/2 it came too seldom or never."""
+    chances = {"first": [chance, 1 - chance], "middle": [0.5, chance, 0.5 - chance], "last": [1 - chance, chance]}[
+        place
+    ]
+    rare = chances.index(chance)
+    centre = {"first": 2**32, "middle": 2**31, "last": 0}[place]
+    words = np.arange(max(centre - 2**20, 0), min(centre + 2**20, 2**32), dtype=np.uint64).astype(np.uint32)
+    drawn = draw_outcome(jnp.asarray(words), [jnp.float32(one) for one in chances])
+    assert int((drawn == rare).sum()) == pytest.approx(chance * 2**32, abs=0.6 + 1e-6 * chance * 2**32)

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import optimize
 
 import jaxbandits as jb
 from jaxbandits import theory
@@ -57,6 +58,12 @@ def test_radii_of_medians_of_means_and_of_catoni():
     wanted = (1 - np.sqrt(1 - 4 * level / s)) / np.sqrt(2 * level / (s * 3))
     assert float(theory.catoni_radius(s, 2 * np.exp(-level), 2, 3)) == pytest.approx(wanted, rel=1e-5)
     assert float(theory.catoni_radius(4 * level - 1, 2 * np.exp(-level), 2, 3)) == np.inf
+    for p, s in ((1.00001, 1e12), (1.001, 3.7e6), (1.01, 37_635.0), (2.0, 15.0)):  # steps were damped too much near 1
+        level = np.log(2 / 0.05)
+        least, alpha = level * p / ((p - 1) * s), (p * level / ((p - 1) * s * 2 ** (2 - p))) ** (1 / p)
+        wanted = optimize.brentq(lambda u, p=p, least=least: u - least - u**p / p, least, 1.0, xtol=1e-15) / alpha
+        assert float(theory.catoni_radius(s, 0.05, p, 1.0)) == pytest.approx(wanted, rel=1e-9)
+    level = 4.0
     for p in (1.3, 1.7, 2.0):
         estimator = Catoni(*(jnp.float32(x) for x in (level, np.log(3), p)), jnp.zeros(2))
         assert float(theory.catoni_radius(900.0, 2 * np.exp(-level), p, 3)) == pytest.approx(

@@ -13,7 +13,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
-from jaxbandits.io.csv_files import Table, meant_as_number
+from jaxbandits.io.csv_files import Table
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
@@ -162,7 +162,7 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
 
     Args:
         path: the file, in UTF-8, separated by commas or tabs, with column names that are not numbers; it may be
-            compressed by gzip.
+            compressed by gzip. True is 1, and False 0.
         joint: as in `empirical`.
 
     Raises:
@@ -198,13 +198,11 @@ def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
 
 def _from_file(file: str | Path, joint: bool) -> Empirical:
     table = Table.read(file, least=2)
-    source, firsts = table.source, [row[0] for _, row in table.rows]
-    labels = any(firsts) and not any(meant_as_number(cell) for cell in firsts)
-    places = range(1 if labels else 0, len(table.header))
+    source, places = table.source, range(1 if table.has_labels else 0, len(table.header))
     names = [table.header[place] for place in places]
     remedy = "leave it out if it is an index, and name it if not"
     check_names(source, names, places, "arm", remedy, "a column is an arm")
-    values = np.asarray([[table.number(line, row, place) for place in places] for line, row in table.rows])
+    values = np.asarray([[table.score(line, row, place) for place in places] for line, row in table.rows])
     made = _checked(values, [f"column {name!r}" for name in names], joint, source)
     refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
     return made

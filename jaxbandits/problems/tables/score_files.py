@@ -6,15 +6,14 @@ import numpy as np
 
 from jaxbandits.checks import NOT_NEGATIVE, SUMMABLE
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.io.csv_files import Table, meant_as_number
+from jaxbandits.io.csv_files import Table
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.tables.column_checks import check_names, refuse_indices
 
 __all__ = ["ScoreTable", "read_scores"]
 
-#: Cells without a score, and truth values, in lower case.
+#: Cells without a score, in lower case.
 _MISSING = ("", "na", "n/a", "nan", "null", "none")
-_TRUTH = {"true": 1.0, "false": 0.0}
 
 
 class ScoreTable(NamedTuple):
@@ -43,13 +42,11 @@ def read_scores(file: File, *, item: str, model: str, score: str, weights: str =
 
 
 def _wide(table: Table, item: str, weights: str) -> ScoreTable:
-    firsts = [row[0] for _, row in table.rows]
-    labels = any(firsts) and not any(meant_as_number(cell) or cell.lower() in _TRUTH for cell in firsts)
     heavy = _place_of_weights(table, weights)
     places = [
         place
         for place, name in enumerate(table.header)
-        if not (labels and place == 0) and name.lower() != item.lower() and place != heavy
+        if not (table.has_labels and place == 0) and name.lower() != item.lower() and place != heavy
     ]
     names = [table.header[place] for place in places]
     check_names(table.source, names, places, "candidate", "give it one, or leave it out", "one is a candidate")
@@ -123,7 +120,7 @@ def _score(table: Table, line: int, row: list[str], place: int) -> float:
     text = row[place].lower()
     if text in _MISSING:
         return float("nan")
-    return _TRUTH[text] if text in _TRUTH else table.number(line, row, place, SUMMABLE)
+    return table.score(line, row, place, SUMMABLE)
 
 
 def _some(names: list[str]) -> str:
