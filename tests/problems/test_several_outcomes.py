@@ -157,11 +157,9 @@ def test_numbers_of_arms_share_a_program():
 @pytest.mark.parametrize("chance", [1e-8, 8e-8, 1e-6, 1e-4])
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_rare_outcome_comes_as_often_wherever_it_is_listed(chance, place):
-    """Of all words that can draw it, so exactly; as a difference of numbers near 1 or 1/2 it came too seldom or never."""
-    chances = {"first": [chance, 1 - chance], "middle": [0.5, chance, 0.5 - chance], "last": [1 - chance, chance]}[
-        place
-    ]
-    rare = chances.index(chance)
+    """Exactly, of all words that can draw it; as a difference of numbers near 1 or 1/2 it came too seldom or never."""
+    laws = {"first": [chance, 1 - chance], "middle": [0.5, chance, 0.5 - chance], "last": [1 - chance, chance]}
+    chances, rare = laws[place], laws[place].index(chance)
     centre = {"first": 2**32, "middle": 2**31, "last": 0}[place]
     words = np.arange(max(centre - 2**20, 0), min(centre + 2**20, 2**32), dtype=np.uint64).astype(np.uint32)
     drawn = draw_outcome(jnp.asarray(words), [jnp.float32(one) for one in chances])
