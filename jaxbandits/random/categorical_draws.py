@@ -40,10 +40,8 @@ def draw_outcome(word: jax.Array, chances: Sequence[jax.Array]) -> jax.Array:
 
 def _words(chance: jax.Array) -> jax.Array:
     """Return how many of 2^32 words make up a probability below 1, uint32; of 1 any number."""
-    scaled = fast_min(chance, jnp.float32(1 - 2.0**-24)) * jnp.float32(2.0**31)
-    whole = scaled.astype(jnp.int32)
-    half = jnp.round((scaled - whole.astype(jnp.float32)) * 2).astype(jnp.int32)
-    return (whole.astype(jnp.uint32) << jnp.uint32(1)) + half.astype(jnp.uint32)
+    below = fast_min(chance, jnp.float32(1 - 2.0**-24))
+    return jnp.round(below * jnp.float32(2.0**32)).astype(jnp.uint32)
 
 
 def draw_counts(key: jax.Array, draws: jax.Array, chances: Sequence[jax.Array]) -> list[jax.Array]:
