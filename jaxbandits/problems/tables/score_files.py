@@ -46,7 +46,7 @@ def _wide(table: Table, item: str, weights: str) -> ScoreTable:
     places = [
         place
         for place, name in enumerate(table.header)
-        if not (table.has_labels and place == 0) and name.lower() != item.lower() and place != heavy
+        if not (place == 0 and table.has_labels) and name.lower() != item.lower() and place != heavy
     ]
     names = [table.header[place] for place in places]
     check_names(table.source, names, places, "candidate", "give it one, or leave it out", "one is a candidate")
