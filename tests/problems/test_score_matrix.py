@@ -8,6 +8,7 @@ import itertools
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -101,6 +102,15 @@ def test_a_reward_is_an_entry_of_the_reward_table(paired):
     batch = jax.jit(wide.reward)(KEYS[:4], *(np.asarray(numbers, np.int32) for numbers in asked))
     alone = [reward(k, np.int32(a), np.int32(n)) for k, a, n in zip(KEYS[:4], *asked, strict=True)]
     np.testing.assert_array_equal(batch, np.asarray(alone))
+
+
+def test_missing_values_of_nullable_columns_of_pandas_are_missing():
+    """The whole table was refused, and printed."""
+    table = pd.DataFrame({"a": [0, 1, None], "b": [True, True, False], "c": [0.5, None, None]})
+    for given in (table, table.convert_dtypes()):
+        np.testing.assert_allclose(jb.matrix(given).mean, [0.5, 2 / 3, 0.5])
+    with pytest.raises(jb.UsageError, match="scores must be numbers"):
+        jb.matrix(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}).convert_dtypes())
 
 
 def test_moments_are_those_of_the_scores():

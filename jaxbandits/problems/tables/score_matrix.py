@@ -73,7 +73,7 @@ def matrix(
         if given != usual:
             raise UsageError(f"{option} names a column of a file, and scores are given as numbers")
     assert not isinstance(scores, str | Path)
-    table = numbers("scores", np.asarray(scores) if isinstance(scores, jax.Array) else scores)
+    table = numbers("scores", _with_nan(scores))
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise UsageError(f"scores must have a row per item and a column per candidate, two or more, got {table.shape}")
     columns = [f"column {j + 1}" for j in range(table.shape[1])]
@@ -84,6 +84,13 @@ def matrix(
     if isinstance(weights, str):
         raise UsageError("weights names a column of a file, and scores are given as numbers: give an array (N,)")
     return _made(ScoreTable(columns, table, _weights(weights, len(table))), paired, name, "scores: ")
+
+
+def _with_nan(scores: Any) -> Any:
+    """Return scores with NaN where a nullable column of pandas has a missing value; arrays of JAX as those of NumPy."""
+    if hasattr(scores, "dtypes") and any(hasattr(dtype, "na_value") for dtype in scores.dtypes):
+        return scores.astype(object).where(scores.notna(), np.nan)
+    return np.asarray(scores) if isinstance(scores, jax.Array) else scores
 
 
 def _weights(given: ArrayLike | None, items: int) -> np.ndarray | None:
