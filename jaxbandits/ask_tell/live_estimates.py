@@ -8,13 +8,13 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.algorithms.indifference_zone.zone_checks import ZoneRule
+from jaxbandits.algorithms.inherited_claims import claims
 from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE
-from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.traits import tolerance_of
 from jaxbandits.ask_tell.remaining_pulls import RemainingPulls, estimated_problem, simulate_rest
 from jaxbandits.ask_tell.session_state import SessionState
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.compilers.jax_settings import is_of_package, own_settings
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
 from jaxbandits.statistics.family_intervals import interval_by_divergence
@@ -27,12 +27,6 @@ __all__ = ["Estimates"]
 _DELTA = 0.05
 # Halvings of the interval that holds the confidence, and the largest ln(K / delta) in it.
 _HALVINGS, _FAR = 40, 80.0
-
-
-def _has_proof(known: Rule) -> bool:
-    """Return whether an algorithm has a proof, which a user's class does not inherit: it may have other methods."""
-    by = next(cls for cls in type(known).__mro__ if "proved" in vars(cls))
-    return known.proved and (is_of_package(type(known)) or not is_of_package(by))
 
 
 class Estimates(SessionState):
@@ -100,7 +94,8 @@ class Estimates(SessionState):
         self._warn_of_range()
         # Or else its proof is for other arms, or for a best arm that leads by epsilon.
         same = self._first_arms == self._arms == len(self._present)
-        proved = same and _has_proof(self._algorithm) and not isinstance(self._algorithm, ZoneRule)
+        proved = claims(self._algorithm, "proved") and self._algorithm.proved
+        proved = same and proved and not isinstance(self._algorithm, ZoneRule)
         least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
         others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxbandits.algorithms.inherited_claims import claims
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Theorem, understates
@@ -45,7 +46,7 @@ def theorem_on(problem: Problem, algorithm: Rule, *, delta: float, epsilon: floa
         return None
     algorithm = algorithm.resolved(problem)
     found = None
-    if problem.sub_gaussian:
+    if problem.sub_gaussian and claims(algorithm, "theorem"):
         b = float(problem.reward_range)
         own = algorithm.given("b") or b
         # None holds where the rule takes the rewards for smaller than they are, or Bernstein's for unbounded ones.
@@ -53,7 +54,9 @@ def theorem_on(problem: Problem, algorithm: Rule, *, delta: float, epsilon: floa
             return None
         means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
         found = algorithm.theorem(means, variances, float(own), delta=delta, epsilon=epsilon, m=m)
-    return algorithm.theorem_of_moments(problem) if found is None else found
+    if found is None and claims(algorithm, "theorem_of_moments"):
+        return algorithm.theorem_of_moments(problem)
+    return found
 
 
 def holds_without_replacement(algorithm: Rule) -> bool:

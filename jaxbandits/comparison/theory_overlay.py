@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits import theory
+from jaxbandits.algorithms.inherited_claims import claims
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.set_criteria import SET_CRITERIA
 from jaxbandits.algorithms.traits import Theorem, tolerance_of
@@ -71,6 +72,10 @@ def _theorem(cell: Cell) -> Theorem | None:
     )  # fmt: skip
 
 
+def _rate(cell: Cell) -> Theorem | None:
+    return cell.algorithm.rate(cell.problem) if claims(cell.algorithm, "rate") else None
+
+
 #: The quantities of `with_theory`, by the name of the variable.
 QUANTITIES = {
     "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
@@ -82,7 +87,7 @@ QUANTITIES = {
         "2019",
     ),
     "theorem": _Quantity("what is proved: ", _theorem),
-    "rate": _Quantity("", lambda cell: cell.algorithm.rate(cell.problem)),
+    "rate": _Quantity("", _rate),
 }
 
 

@@ -226,6 +226,24 @@ def test_rewards_that_begin_above_0():
 HALF = 0.5 + 1 / 2 + 1 / 3 + 1 / 4  # logbar(4)
 
 
+def test_a_class_of_ones_own_has_no_theorem_of_the_rule_that_it_is_made_from():
+    """Its methods may be others."""
+
+    @jb.algorithm
+    class Hasty(jb.UGapEc):
+        def done(self, state, arms):
+            return arms.time >= 20
+
+    @jb.algorithm
+    class Known(Hasty):
+        theorem = jb.UGapEc.theorem
+
+    problem, about = jb.bernoulli([0.9, 0.5]), {"delta": 0.1, "epsilon": 0.1, "m": 1}
+    usual = theorem_on(problem, jb.UGapEc(epsilon=0.1, delta=0.1), **about)
+    assert theorem_on(problem, Hasty(epsilon=0.1, delta=0.1), **about) is None
+    assert value(theorem_on(problem, Known(epsilon=0.1, delta=0.1), **about)) == value(usual)
+
+
 def test_elimination_with_a_budget():
     gaps, n = np.sort(GAPS), 400
     h2 = max(i * gaps[i - 1] ** -2.0 for i in range(2, 5))

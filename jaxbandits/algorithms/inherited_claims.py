@@ -1,0 +1,17 @@
+"""What is proved of an algorithm is not proved of a user's class that is made from it: its methods may be others."""
+
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.compilers.jax_settings import is_of_package
+
+__all__ = ["claims"]
+
+
+def claims(known: Rule, name: str) -> bool:
+    """Return whether an algorithm states a claim of itself: one of the package's, or a user's class that has its own.
+
+    Args:
+        known: the algorithm.
+        name: of the claim: `proved`, `theorem`, `theorem_of_moments` or `rate`.
+    """
+    by = next(cls for cls in type(known).__mro__ if name in vars(cls))
+    return is_of_package(type(known)) or not is_of_package(by)
