@@ -1,7 +1,7 @@
 """What is proved of an algorithm is not proved of a user's class that is made from it: its methods may be others."""
 
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.compilers.jax_settings import is_of_package
+from jaxbandits.algorithms.registry import REGISTRY
 
 __all__ = ["claims"]
 
@@ -14,4 +14,4 @@ def claims(known: Rule, name: str) -> bool:
         name: of the claim: `proved`, `theorem`, `theorem_of_moments` or `rate`.
     """
     by = next(cls for cls in type(known).__mro__ if name in vars(cls))
-    return is_of_package(type(known)) or not is_of_package(by)
+    return REGISTRY.holds(type(known)) or not REGISTRY.holds(by)

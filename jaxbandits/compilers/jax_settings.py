@@ -22,7 +22,7 @@ import numpy as np
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.errors import UsageError
 
-__all__ = ["is_of_package", "narrowed", "own_settings", "run_methods_so"]
+__all__ = ["narrowed", "own_settings", "run_methods_so"]
 
 _PACKAGE = f"{__name__.partition('.')[0]}."
 #: The names of settings, their context managers, and the value of each.
@@ -91,17 +91,12 @@ def own_settings(*kept: str) -> Iterator[None]:
             _thread.inside = False
 
 
-def is_of_package(cls: type) -> bool:
-    """Return whether a class is one of the package's."""
-    return cls.__module__.startswith(_PACKAGE)
-
-
 def run_methods_so(cls: type, *names: str) -> None:
     """Wrap methods and properties of a class of the package, to run under the package's settings.
 
     It is called by `__init_subclass__`. Methods of a user's class are unchanged: during a run the package calls them.
     """
-    if not is_of_package(cls):
+    if not cls.__module__.startswith(_PACKAGE):
         return
     for name in names:
         method = vars(cls).get(name)
