@@ -93,9 +93,8 @@ class Estimates(SessionState):
             return 0.0
         self._warn_of_range()
         # Or else its proof is for other arms, or for a best arm that leads by epsilon.
-        same = self._first_arms == self._arms == len(self._present)
-        proved = claims(self._algorithm, "proved") and self._algorithm.proved
-        proved = same and proved and not isinstance(self._algorithm, ZoneRule)
+        same, known = self._first_arms == self._arms == len(self._present), self._algorithm
+        proved = same and known.proved and claims(known, "proved") and not isinstance(known, ZoneRule)
         least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
         others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]

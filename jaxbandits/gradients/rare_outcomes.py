@@ -12,7 +12,7 @@ import xarray as xr
 from jaxbandits.errors import warn
 from jaxbandits.report.intervals import clopper_pearson
 
-__all__ = ["Z", "carrying", "distinct", "enough", "fewer", "interval_of_value", "varied", "warn_of_few"]
+__all__ = ["Z", "carrying", "distinct", "enough", "fewer", "interval_of_value", "place_of", "varied", "warn_of_few"]
 
 #: The normal quantile of 95% intervals.
 Z = 1.96
@@ -94,6 +94,12 @@ def interval_of_value(metric: object, found: xr.Dataset) -> tuple[float, float]:
     return middle - Z * se, middle + Z * se
 
 
+def place_of(values: xr.DataArray, number: int) -> str:
+    """Return where the entry with this number is, as text of a message: its index along each dimension."""
+    place = np.unravel_index(number, values.shape)
+    return ", ".join(f"{name} {index}" for name, index in zip(values.dims, place, strict=True))
+
+
 def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
     """Warn of an estimate whose standard error cannot be trusted.
 
@@ -105,8 +111,7 @@ def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
     fewest = int(number.min())
     if runs < _MANY or enough(fewest, runs):
         return
-    place = np.unravel_index(int(number.to_numpy().argmin()), number.shape)
-    where = ", ".join(f"{name} {index}" for name, index in zip(number.dims, place, strict=True))
+    where = place_of(number, int(number.to_numpy().argmin()))
     warn(
         f"the gradient of {what}{where and f' ({where})'} rests on {fewest:,} of {runs:,} runs, too few to know its "
         "standard error, which is given as infinite: make more runs"

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, warn
-from jaxbandits.gradients.rare_outcomes import carrying, fewer
+from jaxbandits.gradients.rare_outcomes import carrying, fewer, place_of
 from jaxbandits.problems.base import Problem
 
 __all__ = ["check_scores"]
@@ -38,10 +38,9 @@ def check_scores(score: xr.DataArray, problem: Problem, wrt: str) -> None:
     known = fewer(sides, carrying(score)) >= _ENOUGH
     spread = score.std("seed", ddof=1).where(known)
     distance = (abs(score.mean("seed")) / (spread / runs**0.5)).fillna(0.0)
-    if float(distance.max()) > _FAR:
-        place = np.unravel_index(int(distance.to_numpy().argmax()), distance.shape)
-        where = ", ".join(f"{name} {index}" for name, index in zip(distance.dims, place, strict=True))
+    if (most := float(distance.max())) > _FAR:
+        where = place_of(distance, int(distance.to_numpy().argmax()))
         warn(
-            f"the gradient in {wrt} is biased: the derivative of the {law} averages {float(distance.max()):.0f} "
-            f"standard errors from 0 ({where}): it is not that of the rewards, or too small for float32"
+            f"the gradient in {wrt} is biased: the derivative of the {law} averages {most:.0f} standard errors from 0 "
+            f"({where}): it is not that of the rewards, or too small for float32"
         )

@@ -14,7 +14,7 @@ from jaxbandits.compilers.known_functions import known_function
 
 __all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
 
-# Replacements for 0, small enough to count as 0: for a mean or odds, and the smallest normal float.
+# A replacement for a mean or odds of 0, small enough to count as 0.
 _TINY = 1e-28
 # Halley's steps: the start is at most a tenth off. One step leaves 8e-5 of that, and two leave less than float32
 # resolves (over all means and divergences, computed in float64).
