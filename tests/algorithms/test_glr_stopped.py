@@ -206,6 +206,13 @@ class View:
         ]  # fmt: skip
         return np.asarray([x[0] for x in found]), [x[1] for x in found]
 
+    def rival(self, costs):
+        """The position of the least cost. Costs of unlike arms may tie by chance, which float32 does not see."""
+        found = self.first(-costs)
+        tied = np.flatnonzero(costs == costs[found])
+        self.near |= costs[found] > 0 and len({(self.pulls[arm], self.sums[arm]) for arm in tied}) > 1
+        return found
+
     def share(self, leader, other, shares):
         if self.algorithm.share != "ids":
             return self.algorithm.share
@@ -282,7 +289,7 @@ def track_and_stop(view):
 def best_challenger(view):
     weights, forced = weights_now(view), view.forced()
     best = view.best()
-    rival = view.first(-view.against(best, view.algorithm.epsilon)[0])
+    rival = view.rival(view.against(best, view.algorithm.epsilon)[0])
     if forced is not None:
         return forced
     share, wanted = (x[best] / (x[best] + x[rival]) for x in (view.pulls, weights))
@@ -303,7 +310,7 @@ def owed(view, entry, share):
 def eb_tc(view):
     best = view.best()
     costs, shares = view.against(best, view.algorithm.slack)
-    rival = view.first(-costs)
+    rival = view.rival(costs)
     return rival if owed(view, (best, rival), 1 - view.share(best, rival, shares)) else best
 
 
@@ -321,7 +328,7 @@ def ttucb(view):
     spread = known[view.algorithm.family] if view.algorithm.family in known else np.sqrt(view.mean)
     leader = view.first(view.raw + spread * np.sqrt(2 * 1.2 * 2.2 * np.log(view.time + 1) / view.pulls))
     costs, shares = view.against(leader, view.algorithm.epsilon)
-    rival = view.first(-costs)
+    rival = view.rival(costs)
     return leader if owed(view, leader, view.share(leader, rival, shares)) else rival
 
 
@@ -330,12 +337,14 @@ def thompson(view):
     draws, *_, toss = jax.random.split(view.key, 3 if ttts else 2)
     leader = view.best_of_draw(draws, 0)
     costs, shares = view.against(leader, view.algorithm.epsilon)
-    rival = view.first(-costs)
+    rival = view.rival(costs)
     for attempt in range(1, 1 + view.algorithm.resamplings) if ttts else ():
         found = view.best_of_draw(draws, attempt)
         if found != leader:
             rival = found
             break
+    else:
+        view.near |= ttts  # the rule draws this challenger directly: test_posterior_tilts.py compares its law
     return leader if view.heads(view.share(leader, rival, shares), toss) else rival
 
 
