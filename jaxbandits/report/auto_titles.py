@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from jaxbandits.report import formatting, style
 from jaxbandits.report.dimensions import lower_bounds, parts, values_of
 from jaxbandits.report.intervals import least_change
+from jaxbandits.report.summaries import GROWING
 
 __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
@@ -58,11 +59,11 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
 
 
 def of_quantiles(known: xr.Dataset, y: str) -> str:
-    """Say how wide the middle 80% of runs are; a cell whose lower end is not known says nothing."""
+    """Say how wide the middle 80% of runs are, in what runs spend; a cell of unknown lower end is left out."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(known[f"{y}_q90"] / known[f"{y}_q10"], float)
     ratio = ratio[np.isfinite(ratio) & ~lower_bounds(known, f"{y}_q10").values]
-    if not ratio.size:
+    if not ratio.size or y not in GROWING:
         return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
     low, high = (formatting.fold(r) for r in (ratio.min(), ratio.max()))
     times = low if low == high else f"{low} to {high}"
@@ -79,6 +80,9 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
         within = _range(medians, bound, formatting.value)
         return f"{_of(known)}median {what} are {within} over {style.symbol(known, hue)}"
     middle, tail = (float(known[f"{y}_{part}"]) for part in ("q50", "q90"))
+    if y not in GROWING:
+        half, most = (formatting.value(end) for end in (middle, tail))
+        return f"{_of(known)}half of the runs have {what} of at most {half}, nine in ten {most}"
     if bound.any():
         return f"{_of(known)}half of the runs take more than {formatting.rounded_down(middle)} {what}"
     more = f"the slowest tenth more than {formatting.rounded_down(tail)}"

@@ -14,6 +14,7 @@ from jaxbandits.report.run_statistics import QUANTILES
 from jaxbandits.report.summaries import (
     GROWING,
     LIMITED,
+    PER_ARM,
     check_runs,
     is_moments,
     is_summary,
@@ -23,6 +24,7 @@ from jaxbandits.report.summaries import (
 
 __all__ = [
     "check_lines",
+    "check_one_a_run",
     "check_some",
     "choose",
     "laid_out",
@@ -161,7 +163,8 @@ def metric(ds: xr.Dataset, name: str | None) -> str:
     None is the regret where a budget of cost was spent, else the pulls.
 
     Raises:
-        UsageError: not a Dataset of runs, or one that has no such metric; the message names the nearest one.
+        UsageError: not a Dataset of runs, or one that has no such metric, where the message names the nearest one; or
+            a metric of arms.
     """
     if is_summary(ds):
         known = [str(n).removesuffix("_mean") for n in ds.data_vars if str(n).endswith("_mean")]
@@ -171,9 +174,16 @@ def metric(ds: xr.Dataset, name: str | None) -> str:
     known += ["failure"] if "correct" in ds or "failure" in ds else []
     if name is None:
         return "regret" if "regret" in known else "pulls"
+    check_one_a_run(ds, name)
     if name not in known:
         raise unknown_name("metric", name, known)
     return name
+
+
+def check_one_a_run(ds: xr.Dataset, name: str) -> None:
+    """Refuse a metric that has a number for each arm of a run."""
+    if name in ds and PER_ARM & {*ds[name].dims}:
+        raise UsageError(f"{name} has a number for each arm: take one of them, ds.assign(one=ds.{name}.isel(arm=0))")
 
 
 def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, check_text, unknown_name
-from jaxbandits.report.dimensions import nearest, values_of
+from jaxbandits.report.dimensions import check_one_a_run, nearest, values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import NOT_RUN, stopped_early
 
@@ -88,8 +88,7 @@ def runs_of(ds: xr.Dataset, value: str) -> Runs:
     check_text("value", value)
     known = [*metrics(ds), *(name for name in ("correct", "wrong_size") if name in ds)]
     known += ["failure"] if "correct" in ds else []
-    if value in ds and PER_ARM & {*ds[value].dims}:
-        raise UsageError(f"{value} has a number for each arm: take one of them, ds.assign(one=ds.{value}.isel(arm=0))")
+    check_one_a_run(ds, value)
     if value not in known:
         raise unknown_name("value", value, known)
     found = ds["correct" if value == "failure" else value]

@@ -114,7 +114,7 @@ def quantiles(
     """Draw quantiles of a metric: bars from 10% to 90%, the median as a line, the mean as a dot.
 
     Where runs were truncated at `max_pulls`, arrows up mark lower bounds, at the upper end of a bar and in place of the
-    mean's dot.
+    mean's dot. So they do for infinite ones, which are drawn at the largest finite one.
 
     Args:
         ds: runs or their summary.
@@ -148,7 +148,10 @@ def quantiles(
     check_some(y, everything)
     looks.set_scale(axes.yaxis, everything, looks.spans_decades(everything))
     thick, size = (looks.line_look(0)[part] for part in ("linewidth", "markersize"))
-    open_above, cut_mean = (lower_bounds(known, f"{y}_{part}") for part in ("q90", "mean"))
+    open_above, cut_mean = (
+        lower_bounds(known, f"{y}_{part}") | (known[f"{y}_{part}"] == np.inf) for part in ("q90", "mean")
+    )
+    finite = everything[np.isfinite(everything)]
     axes.use_sticky_edges = False  # bars need room below on a logarithmic scale
     lines = values_of(known, hue)
     width = 0.7 / len(lines)
@@ -156,6 +159,8 @@ def quantiles(
     for i, (text, colour) in enumerate(zip(texts, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         parts = {part: known[f"{y}_{part}"].isel(at).values for part in ("q10", "q50", "q90", "mean")}
+        dots = ~cut_mean.isel(at).values & (parts["mean"] > -np.inf)
+        parts = {part: values.clip(finite.min(), finite.max()) for part, values in parts.items()}  # infinite ends
         cut = cut_mean.isel(at).values
         centre = np.arange(known.sizes[x]) + (i - (len(lines) - 1) / 2) * width
         axes.bar(centre, parts["q90"] - parts["q10"], 0.85 * width, parts["q10"], color=colour, alpha=0.45, label=text)
@@ -172,7 +177,7 @@ def quantiles(
             linestyle="",
             marker="o",
             markersize=0.8 * size,
-            markevery=~cut,
+            markevery=dots,
             color="white",
             markeredgecolor=colour,
         )

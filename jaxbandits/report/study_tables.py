@@ -12,7 +12,7 @@ from jaxbandits.checks import INSIDE_UNIT, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import formatting
 from jaxbandits.report.best_candidates import find_best
-from jaxbandits.report.dimensions import metric, parts, values_of
+from jaxbandits.report.dimensions import check_one_a_run, metric, parts, values_of
 from jaxbandits.report.pairing import joined
 from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.rounded_cells import rounded_cell
@@ -112,6 +112,8 @@ def _studied(ds: Any, rows: Any, columns: Any, value: Any, level: float, best: s
             raise UsageError(f"dimension {name!r} has no place: add it to rows or columns, or ds.sel({name}={one!r})")
         if not known.sizes[name]:
             raise UsageError(f"there is nothing to show: the selection has no value of {name}")
+    for one in _names(value):
+        check_one_a_run(ds, one)
     values = [metric(known, one) for one in _names(value)]
     if not values or len(set(values)) < len(values):
         raise UsageError(f"value must name one metric or several different ones, got {value!r}")

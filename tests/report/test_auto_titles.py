@@ -107,6 +107,15 @@ def test_a_quantile_among_truncated_runs_is_a_lower_bound(make, stopped, text):
     assert ("at least" in both) == (stopped == 20)
 
 
+def test_runs_are_slow_in_what_they_spend_only(make):
+    """A title said that the slowest tenth of runs needs at least 3 times the simple regret of the fastest."""
+    ds = make({"n": [4, 8]})
+    ds["accuracy"] = 0 * ds["pulls"] + np.linspace(0.5, 1, ds.sizes["seed"])
+    assert plots.quantiles(ds, y="accuracy").get_suptitle() == "Accuracy of the middle 80% of runs"
+    one = plots.distribution(ds.isel(n=0), y="accuracy").get_suptitle().replace("\n", " ")
+    assert one == "UGapEc: half of the runs have accuracy of at most 0.75, nine in ten 0.95"
+
+
 @pytest.mark.parametrize("width", range(5, 40))
 def test_a_name_stays_on_the_line_of_its_value(width):
     text = "Failure rate of UGapEc: from 0.1 at epsilon = 0.05, n = 1,000 to 0.3 at epsilon = 0.4, n = 10"

@@ -293,6 +293,14 @@ def test_numbers_of_cells_without_a_colour_are_seen(grid):
     assert set(inks.values()) == {"white", "black"}
 
 
+def test_quantiles_that_are_infinite_are_arrows(cut):
+    """Matplotlib was given infinite bars, and warned of invalid values."""
+    ends = np.where(np.arange(cut.sizes["seed"]) % 4 == 0, np.inf, 2.0)
+    axes = axes_of(plots.quantiles(cut.assign(ratio=0 * cut["pulls"] + ends), y="ratio"))
+    axes.figure.canvas.draw()
+    assert arrows_of(axes) == [[[0, 2], [1, 2]]] * 2  # of the upper ends and of the means
+
+
 def test_quantiles_have_a_bar_per_cell(grid):
     axes = axes_of(plots.quantiles(grid, x="epsilon"))
     assert len(axes.patches) == 6
@@ -346,6 +354,8 @@ def test_no_global_state_is_touched(grid):
         (lambda ds: plots.distribution(summary(ds)), "summary"),
         (lambda ds: plots.distribution(ds, y="failure"), "no distribution"),
         (lambda ds: plots.quantiles(ds, y="failure"), "no quantiles"),
+        (lambda ds: plots.curve(ds.assign(at=ds.pulls.expand_dims(arm=3)), y="at"), "at has a number for each arm"),
+        (lambda ds: jb.table(ds.assign(at=ds.pulls.expand_dims(arm=3)), value="at"), "at has a number for each arm"),
         (lambda ds: plots.bars(ds), "also varies over"),
         (lambda ds: plots.bars(ds.isel(n=0), reference="published"), "unknown variable"),
         (lambda ds: plots.curve(ds.drop_dims("seed")), "Dataset of runs"),
