@@ -9,7 +9,7 @@ import numpy as np
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_own_number, is_parameter, is_word
-from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards
+from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards, warn_beyond_proof
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, numbers
@@ -97,12 +97,12 @@ class Hyperparameters:
             UsageError: the problem does not have it.
         """
         if self.traits.spends is not None:
-            budget = vars(self)[self.traits.spends]
-            check_budget(type(self).__name__, budget, problem, self.traits.unit_rewards)
+            check_budget(type(self).__name__, vars(self)[self.traits.spends], problem, self.traits.unit_rewards)
         if self.traits.unit_rewards:
             check_unit_rewards(type(self).__name__, problem)
         if self._has("b"):
             check_range(self, problem)
+        warn_beyond_proof(self, problem)
         return self
 
     def prepared(self) -> Self:

@@ -26,6 +26,7 @@ __all__ = [
     "is_whole",
     "is_word",
     "parameter",
+    "reaches",
     "values_of",
     "with_run_types",
 ]
@@ -123,6 +124,11 @@ _EXACT = ("count", "error probability")
 def by_logarithm(field: dataclasses.Field[object]) -> bool:
     """Return whether runs use the logarithm of a field's value, a `LogProbability`."""
     return field.metadata.get("rule") == "error probability"
+
+
+def reaches(value: Numeric, least: float) -> bool:
+    """Return whether a value, or each of several, is at least this; true of an axis, whose value is not known yet."""
+    return isinstance(value, Axis) or bool(np.all(np.asarray(value) >= least))
 
 
 def with_run_types(algorithm: T) -> T:

@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jaxbandits.errors import UsageError
+from jaxbandits.algorithms.traits import understates
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_range", "check_unit_rewards", "with_range_from_zero"]
+__all__ = ["check_range", "check_unit_rewards", "warn_beyond_proof", "with_range_from_zero"]
 
 A = TypeVar("A", bound=Any)
 
@@ -76,3 +77,14 @@ def check_unit_rewards(name: str, problem: Problem) -> None:
     lowest = problem.lowest_reward if problem.in_interval else -1.0
     if lowest < 0 or lowest + float(np.max(np.asarray(problem.reward_range))) > 1 + 1e-6:
         raise UsageError(f"{name} needs rewards in [0, 1]; those of {problem.name} are not known to lie there")
+
+
+def warn_beyond_proof(algorithm: Any, problem: Problem) -> None:
+    """Warn where rewards have a larger range than the proof of an algorithm allows."""
+    most = algorithm.traits.proof_range
+    if not (np.isfinite(most) and algorithm.proved):
+        return
+    range_ = float(np.max(np.asarray(problem.reward_range))) if problem.bounded else np.inf
+    if understates(most, range_):
+        name, larger = type(algorithm).__name__, f"{range_:g}" if range_ < np.inf else "none"
+        warn(f"{name}: delta is proved for rewards of range {most:g}, and those of {problem.name} have {larger}")

@@ -80,8 +80,10 @@ class Estimates(SessionState):
         It is 1 - delta for the smallest delta at which `intervals(delta)` puts each recommended arm above all others
         that are there, up to epsilon. This holds at all times: a wrong recommendation ever has a confidence of
         1 - delta with probability delta at most. After the end it is at least the 1 - delta of an algorithm with a
-        proof, unless arms came or went, or the proof is for a best arm that leads by epsilon, as with `jb.KN`. A class
-        of your own that is made from one with a proof has one if it says so, `proved = True`.
+        proof, unless arms came or went, or the proof is for a best arm that leads by epsilon, as with `jb.KN`. There is
+        none where a budget ends the run, for constants that the page of the algorithm does not cover, or for rewards of
+        a larger range than that page says. A class of your own that is made from one with a proof has one if it says
+        so, `proved = True`.
 
         Raises:
             UsageError: the algorithm has another criterion than the largest means.
@@ -92,8 +94,9 @@ class Estimates(SessionState):
         if not mask.any():
             return 0.0
         self._warn_of_range()
-        # Or else its proof is for other arms, or for a best arm that leads by epsilon.
+        # Or else its proof is for other arms or rewards, or for a best arm that leads by epsilon.
         same, known = self._first_arms == self._arms == len(self._present), self._algorithm
+        same = same and self._reward_range <= known.traits.proof_range
         proved = same and known.proved and claims(known, "proved") and not isinstance(known, ZoneRule)
         least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)

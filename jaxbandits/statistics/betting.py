@@ -45,7 +45,8 @@ The grid is a window. It begins as [0, 1]. When the interval lies in one half of
 window, and each of its cells becomes two. The new ends begin with the value of the line, which is not above the
 capital. All means outside the window were left out at an earlier time. So the cells stay small compared with the
 interval: at least a quarter of them are in it. With 16 cells the interval is wider than that of an infinitely fine grid
-by less than 5%, and with 32 by less than 3% (measured in the same tests).
+by less than 5%, and with 32 by less than 3%. Where rewards hardly vary and alpha is tiny, it is wider by up to 12% and
+6% (measured in the same tests).
 """
 
 import functools

@@ -137,6 +137,7 @@ def all_good_pulls_lower_bound(
     unique = is_best & (jnp.sum(is_best, axis=0) == 1)
     second = jnp.max(jnp.where(is_best, -jnp.inf, mu), axis=0)
     line = lower_line(jnp.max(mu, axis=0), slack, multiplicative)
+    mu = _snapped(mu, line)
     good = mu >= line
     least, next_least = _two_smallest(jnp.where(good, mu, jnp.inf))
     other = jnp.where(good & (mu == least), next_least, least)  # the worst good arm beside this one
@@ -175,6 +176,7 @@ def h_all_good(means: ArrayLike, epsilon: ArrayLike, multiplicative: bool = Fals
     _, mu, _ = _checked(means, epsilon, "gaussian", 1.0, multiplicative, fewest=2)
     slack = as_float(epsilon)
     line = lower_line(jnp.max(mu, axis=0), slack, multiplicative)
+    mu = _snapped(mu, line)
     worst = jnp.min(jnp.where(mu >= line, mu, jnp.inf), axis=0)
     distance = jnp.minimum(jnp.abs(line - mu), _above(worst, slack, multiplicative) - mu)
     return jnp.sum(power(distance, -2.0), axis=0)
@@ -183,6 +185,12 @@ def h_all_good(means: ArrayLike, epsilon: ArrayLike, multiplicative: bool = Fals
 def lower_line(best: jax.Array, epsilon: jax.Array, multiplicative: bool) -> jax.Array:
     """Return the smallest mean of an epsilon-good arm: best - epsilon, or max(1 - epsilon, 0) best."""
     return jnp.maximum(1 - epsilon, 0) * best if multiplicative else best - epsilon
+
+
+def _snapped(mu: jax.Array, line: jax.Array) -> jax.Array:
+    """Return the means, those on the line up to rounding exactly there, such as 0.6 for 0.9 and an epsilon of 0.3."""
+    near = jnp.abs(mu - line) <= 4 * jnp.finfo(mu.dtype).eps * jnp.max(jnp.abs(mu), axis=0)
+    return jnp.where(near, line, mu)
 
 
 def _above(worst: jax.Array, epsilon: jax.Array, multiplicative: bool) -> jax.Array:

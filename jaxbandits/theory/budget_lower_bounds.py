@@ -31,7 +31,8 @@ def best_arm_error_lower_bound(
     """Return the error that every algorithm has here or, up to any eta, on one of K - 1 other instances: exp(-n/H) / 4.
 
     In the i-th other instance the mean of arm i is raised to that of the best arm, or just above it. H is the sum of 1
-    / kl(mu_i, mu_1) over the arms that are not the best; for normal rewards it is 2 sd^2 sum of Delta_i^-2.
+    / kl(mu_i, mu_1) over the arms that are not the best; for normal rewards it is 2 sd^2 sum of Delta_i^-2. Where best
+    arms tie, the first of them counts as the best: "here" is then the instance in which its mean is larger by eta.
 
     Derived here, for any algorithm. Let N_i be its pulls of arm i here. By Bretagnolle and Huber its errors here and
     there add up to at least exp(-E[N_i] kl(mu_i, mu_1)) / 2. The N_i add up to at most n, so some i has E[N_i] kl(mu_i,
@@ -59,7 +60,7 @@ def best_arm_error_lower_bound(
     check("means", means, rule_of_means(family))
     mu = as_float(means)
     top = jnp.max(mu, axis=0)
-    # The first of tied best arms represents them. Neither its own term nor infinite ones are computed.
+    # The first of tied best arms is the best. Neither its own term nor infinite ones are computed.
     rank = jnp.argsort(jnp.argsort(-mu, axis=0), axis=0)
     if family == "bernoulli":
         finite = (rank > 0) & (top < 1)

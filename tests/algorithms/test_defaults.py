@@ -1,5 +1,7 @@
 """What an algorithm does when it is not told how: the usual form, and what suits the problem."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,24 @@ def test_what_is_proved_and_what_is_heuristic():
     assert not jb.LilUCB(delta=0.1, heuristic=True).proved
     assert jb.LUCBPlusPlus(epsilon=0.1, delta=0.18).proved
     assert not jb.LUCBPlusPlus(epsilon=0.1, delta=0.2).proved
+    ugape, union = {"epsilon": 0.1, "delta": 0.1}, {"epsilon": 0.1, "delta": 0.1, "estimator": "mom"}
+    assert [jb.UGapEc(**ugape, c=c).proved for c in (0.49, 0.5, 2)] == [False, True, True]
+    assert jb.UGapEc(**ugape, c=0.1, variance=True).proved  # whose radius has no c
+    assert jb.UnionBound(**union).proved
+    assert not any(jb.UnionBound(**union, **less).proved for less in ({"c3": 95}, {"factor": 4}))
+    assert jb.UnionBound(**union | {"estimator": "hoeffding"}, c3=1).proved
+    assert [jb.AdaptiveTopK(k=1, scale=scale).proved for scale in (0.9, 1)] == [False, True]
+    assert not any(cls(k=1, budget=100).proved for cls in (jb.AdaptiveTopK, jb.CLUCB))
+
+
+def test_pay_per_reward_is_proved_where_its_theorem_covers_the_constants():
+    """Constants of one's own were proved beside constants="theory"."""
+    given = {"epsilon": 0.1, "delta": 0.1}
+    theory = jb.MABPPR(**given, constants="theory")
+    full = theory.prepared()
+    assert theory.proved
+    assert full.proved
+    assert dataclasses.replace(full, constants="practical").proved  # the same constants
+    assert not jb.MABPPR(**given).proved
+    assert not jb.MABPPR(**given, constants="theory", c3=95).proved
+    assert jb.MABPPR(**given, constants="theory", c2=1e9).proved

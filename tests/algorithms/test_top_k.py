@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -430,6 +431,17 @@ def test_regret_exceeds_epsilon_less_often_than_delta():
             data = jb.simulate(algorithm, problem, seeds=300)
             assert stats.binomtest(int((~data.correct).sum()), 300, 0.2, alternative="greater").pvalue > 1e-8
             assert float(data.aggregate_regret.max()) < 0.15
+
+
+@pytest.mark.parametrize("cls", [jb.AdaptiveTopK, jb.ImprovedTopK])
+@pytest.mark.parametrize(("problem", "said"), [(jb.gaussian([0, 5], 3), "6"), (jb.pareto([2, 3], 2.5), "none")])
+def test_rewards_beyond_the_proof_are_a_warning(cls, problem, said):
+    with pytest.warns(UserWarning, match=f"delta is proved for rewards of range 1, and those .* have {said}$"):
+        cls(k=1, epsilon=0.1, delta=0.1).resolved(problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cls(k=1, epsilon=0.1, delta=0.1).resolved(jb.gaussian([0, 5], 0.5))
+        jb.AdaptiveTopK(k=1, budget=100).resolved(problem)  # which promises no delta
 
 
 @pytest.mark.parametrize(

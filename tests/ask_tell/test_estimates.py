@@ -97,6 +97,27 @@ def test_a_class_of_ones_own_has_no_proof_unless_it_says_so():
         assert session.confidence == pytest.approx(confidence)
 
 
+@pytest.mark.parametrize(
+    ("rule", "reward_range", "confidence"),
+    [
+        (jb.AdaptiveTopK(k=1, budget=40), None, 0),
+        (jb.AdaptiveTopK(k=1, epsilon=0.5, delta=0.1, scale=0.1), None, 0),
+        (jb.AdaptiveTopK(k=1, epsilon=0.5, delta=0.1), None, 0.9),
+        (jb.AdaptiveTopK(k=1, epsilon=0.5, delta=0.1), 2.0, 0),
+        (jb.ImprovedTopK(k=1, epsilon=0.5, delta=0.1), 2.0, 0),
+        (jb.CLUCB(k=1, budget=40), None, 0),
+        (jb.UGapEc(epsilon=0.5, delta=0.1, c=0.01), None, 0),
+        (jb.UnionBound(epsilon=0.5, delta=0.1, estimator="mom", c3=1.0), None, 0),
+    ],
+)
+def test_a_run_that_is_not_proved_has_the_confidence_of_its_intervals(rule, reward_range, confidence):
+    """It had 1 - delta where a budget ended the run, with a delta that nobody gave, and without a proof."""
+    session = jb.AskTell(rule, arms=3, reward_range=reward_range)
+    while not session.done:
+        session.tell(session.ask(), 0.5)
+    assert session.confidence == pytest.approx(confidence)
+
+
 def test_a_rule_that_cannot_go_on_has_not_the_confidence_of_its_end():
     """Rinott's second stage is (h s / epsilon)^2 pulls of each arm, here 10^11: no arm is known to be the best."""
     session = jb.AskTell(jb.Rinott(epsilon=1e-3, delta=0.05, h=3.0), arms=3, bounded=False, reward_range=1000.0)

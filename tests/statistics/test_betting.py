@@ -140,6 +140,19 @@ def test_the_grid_is_wider_than_the_exact_interval_by_little(name, cells, price)
         assert upper[size - 1] - lower[size - 1] <= (1 + price) * (most - least) + 1e-6
 
 
+@pytest.mark.parametrize(("cells", "price"), [(16, 0.12), (32, 0.06)])
+def test_the_grid_costs_more_where_rewards_hardly_vary(cells, price):
+    """At single times, at a level as of alpha = 1e-12."""
+    level = float(np.float32(np.log(2 / 1e-12)))
+    rewards = np.full(500, 0.3, np.float32)
+    lower, upper = bounds(rewards, jnp.float32(level), cells)
+    ratios = []
+    for size in range(20, 501, 8):
+        least, most = exact(rewards[:size], level)
+        ratios.append((upper[size - 1] - lower[size - 1]) / (most - least))
+    assert price / 3 < max(ratios) - 1 <= price
+
+
 @functools.partial(jax.jit, static_argnames="cells")
 def ever_failed(rewards, mean, level, cells):
     """Whether the mean is ever outside the interval, for runs `(R, T)`, by more than rounding."""

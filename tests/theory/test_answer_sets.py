@@ -87,6 +87,15 @@ def test_where_no_other_answer_is_near_there_is_no_bound():
     assert float(theory.all_good_pulls_lower_bound([0.75, 0.25], 0.1, 0.5)) == np.inf
 
 
+def test_a_mean_is_on_the_line_up_to_rounding():
+    """0.9 - 0.3 is not 0.6, and the bound was 1e32."""
+    for means, epsilon, multiplicative in (([0.9, 0.6, 0.1], 0.3, False), ([0.8, 0.6, 0.3], 0.25, True)):
+        assert float(theory.all_good_pulls_lower_bound(means, 0.05, epsilon, multiplicative)) == np.inf
+        assert float(theory.h_all_good(means, epsilon, multiplicative)) == np.inf
+        beside = [means[0], means[1] + 1e-6, means[2]]
+        assert 1e10 < float(theory.h_all_good(beside, epsilon, multiplicative)) < 1e13
+
+
 def test_at_the_end_of_the_range_no_mean_lies_below():
     """Poisson means are at least 0: an arm at 0 that may be returned needs no pull."""
     assert float(theory.threshold_pulls_lower_bound([0.0, 0.5], 0.05, 0.0, family="poisson")) == 0

@@ -26,7 +26,7 @@ from jaxbandits.algorithms.confidence_bounds.ugape_selection import (
     select_arm,
     select_by_bounds,
 )
-from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.parameters import Numeric, parameter, reaches
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.arrays.probabilities import log_of
@@ -59,7 +59,7 @@ class UGapEc(Rule):
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
         delta: allowed probability of error, in (0, 1).
         m: arms to return, 1 <= m < K.
-        c: exploration parameter; the guarantee is for 1/2.
+        c: exploration parameter; the guarantee is for 1/2 and more.
         variance: UGapE-V.
         b: range of the rewards; None takes the problem's.
         radius: `hoeffding`, `empirical-bernstein` or `betting`; on score matrices also `serfling` or
@@ -95,6 +95,11 @@ class UGapEc(Rule):
         super().__post_init__()
         if self.variance and self.radius != "hoeffding":
             raise UsageError(f"UGapEc: variance has radii of its own: leave out variance, or radius={self.radius}")
+
+    @property
+    def proved(self) -> bool:
+        """Whether the radii are wide enough: those of the paper with c = 1/2 or more, or others, which have no c."""
+        return self.variance or self.radius != "hoeffding" or reaches(self.c, 0.5)
 
     @property
     def takes_counts(self) -> bool:

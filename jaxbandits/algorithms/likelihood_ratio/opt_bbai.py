@@ -7,16 +7,14 @@ from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.batched_stages import BATCHES, BatchedStages
-from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.parameters import Numeric, parameter, reaches
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.checks import is_number
 from jaxbandits.problems.base import Problem
 
 __all__ = ["OptBBAI"]
@@ -88,7 +86,7 @@ class OptBBAI(BatchedStages):
     @property
     def proved(self) -> bool:
         """Whether the threshold is proved, and stage IV has all its pulls."""
-        return self.threshold != words.HEURISTIC and (not is_number(self.scale) or bool(np.all(self.scale >= 1)))
+        return self.threshold != words.HEURISTIC and reaches(self.scale, 1)
 
     def resolved(self, problem: Problem) -> Self:
         """Fill in the problem's family and the threshold.

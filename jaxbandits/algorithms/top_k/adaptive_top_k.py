@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.parameters import Numeric, parameter, reaches
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.top_k.top_k_rounds import Rounds, around, as_pulls, first_round, with_best
 from jaxbandits.algorithms.traits import Theorem, Traits
@@ -39,7 +39,7 @@ class AdaptiveTopK(Rule):
         budget: number of pulls, at least n; None for fixed confidence.
         schedule: `paper`, the rounds above; `fine`, one pull of every active arm a round, and radius
             scale sqrt(ln(2 n t^2 / delta) / t) in place of 2^-r.
-        scale: factor of the radius, positive; the guarantee is for 1.
+        scale: factor of the radius, positive; the guarantee is for 1 and more.
         reuse: whether decisions of the `paper` schedule use the rewards of all rounds.
 
     Raises:
@@ -64,10 +64,16 @@ class AdaptiveTopK(Rule):
         criterion="aggregate",
         answers="k",
         tolerance="epsilon",
+        proof_range=1.0,
     )
 
     initial_pulls = 0
     shuffle_arms = False
+
+    @property
+    def proved(self) -> bool:
+        """Whether it runs until it is sure: no budget ends it, and the radius is not reduced."""
+        return self.budget is None and reaches(self.scale, 1)
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int

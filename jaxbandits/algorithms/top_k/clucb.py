@@ -46,7 +46,8 @@ class CLUCB(Rule):
         k: arms to return, 1 <= k < K.
         epsilon: the aggregate regret allowed, not negative.
         delta: allowed probability of error, in (0, 1).
-        budget: number of pulls after which a run ends with its M_t, at least K; None for fixed confidence.
+        budget: number of pulls after which a run ends with its M_t, at least K; None for fixed confidence, as only then
+            delta is proved.
         b: range of the rewards; None takes the problem's.
 
     Raises:
@@ -70,6 +71,11 @@ class CLUCB(Rule):
         answers="k",
         tolerance="epsilon",
     )
+
+    @property
+    def proved(self) -> bool:
+        """Whether it runs until it is sure: no budget ends it."""
+        return self.budget is None
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
         """Return both sets after one pull of every arm."""

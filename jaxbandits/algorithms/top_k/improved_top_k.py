@@ -52,6 +52,7 @@ class ImprovedTopK(Rule):
         criterion="aggregate",
         answers="k",
         tolerance="epsilon",
+        proof_range=1.0,
     )
 
     initial_pulls = 0

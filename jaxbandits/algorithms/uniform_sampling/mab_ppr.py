@@ -107,8 +107,11 @@ class MABPPR(Rule):
 
     @property
     def proved(self) -> bool:
-        """Whether the constants have a proof: not those of `practical`."""
-        return self.constants == "theory"
+        """Whether Theorem 3.1 covers the constants: not those of `practical`."""
+        full = self.prepared()
+        names = [field.name for field in dataclasses.fields(theory.PPRConstants)]
+        constants = theory.PPRConstants(**{name: getattr(full, name) for name in names})
+        return theory.ppr_conditions(constants).valid
 
     def prepared(self) -> Self:
         """Fill in the constants that were not given, and the slots that they need."""

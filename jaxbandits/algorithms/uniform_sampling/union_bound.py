@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.parameters import Numeric, parameter, reaches
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.algorithms.uniform_sampling.batch_medians import twice_median
@@ -42,7 +42,7 @@ class UnionBound(Rule):
     `mom` takes the median of the means of ceil(factor ln(K / delta)) batches of ceil(c3 / epsilon^2) pulls. Rewards
     must not be negative, with variance <= mean <= 1; they need no upper bound. With c3 = 96 a batch errs with
     probability at most 1/24, by Chebyshev's inequality. Half of q batches err with probability at most exp(-0.9 q). So
-    with a factor of 9/2 any arm errs with probability at most delta.
+    with a factor of 9/2 any arm errs with probability at most delta. Smaller constants have no proof.
 
     Attributes:
         epsilon: accuracy, positive.
@@ -75,6 +75,11 @@ class UnionBound(Rule):
 
     initial_pulls = 0
     fresh_only = True
+
+    @property
+    def proved(self) -> bool:
+        """Whether batches are large and many enough."""
+        return self.estimator == "hoeffding" or (reaches(self.c3, 96) and reaches(self.factor, 4.5))
 
     @property
     def slots(self) -> int:  # type: ignore[override]
