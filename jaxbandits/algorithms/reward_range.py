@@ -82,9 +82,9 @@ def check_unit_rewards(name: str, problem: Problem) -> None:
 def warn_beyond_proof(algorithm: Any, problem: Problem) -> None:
     """Warn where rewards have a larger range than the proof of an algorithm allows."""
     most = algorithm.traits.proof_range
-    if not (np.isfinite(most) and algorithm.proved):
+    if most == np.inf or not algorithm.proved:
         return
-    range_ = float(np.max(np.asarray(problem.reward_range))) if problem.bounded else np.inf
-    if understates(most, range_):
-        name, larger = type(algorithm).__name__, f"{range_:g}" if range_ < np.inf else "none"
-        warn(f"{name}: delta is proved for rewards of range {most:g}, and those of {problem.name} have {larger}")
+    b = float(np.max(np.asarray(problem.reward_range))) if problem.bounded else np.inf
+    if understates(most, b):
+        but = f"not of {b:g}" if b < np.inf else "not without one"
+        warn(f"{type(algorithm).__name__}: delta is proved for rewards of range {most:g}, {but}")

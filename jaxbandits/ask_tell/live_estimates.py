@@ -97,6 +97,7 @@ class Estimates(SessionState):
         # Or else its proof is for other arms or rewards, or for a best arm that leads by epsilon.
         same, known = self._first_arms == self._arms == len(self._present), self._algorithm
         same = same and self._reward_range <= known.traits.proof_range
+        same = same and (self._bounded or not known.given("variance"))  # Bernstein's radii
         proved = same and known.proved and claims(known, "proved") and not isinstance(known, ZoneRule)
         least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from jaxbandits import checks
 from jaxbandits.algorithms.parameters import axes_of, with_run_types
+from jaxbandits.algorithms.reward_range import warn_beyond_proof
 from jaxbandits.ask_tell.handed_out import HandedOut, Pull
 from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.open_requests import OpenRequests
@@ -101,6 +102,7 @@ class SessionState:
         runs, name = narrowed(map_algorithm(with_run_types(self._algorithm))), type(self._algorithm).__name__
         first = np.zeros((arms, self._algorithm.initial_pulls), np.float32)
         problem = LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=name)
+        warn_beyond_proof(self._algorithm, problem)
         check_methods(self._known, problem, self._key, judged=False)
         # This also checks that the algorithm can begin without a problem.
         state = begin.eval_shape(runs, problem, self._key, code=code_of(runs))

@@ -47,11 +47,21 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
         raise UsageError(
             f"{type(algorithm).__name__} needs rewards in [0, 1]: leave out bounded, and reward_range above 1"
         )
-    if algorithm.bets and not bounded:
-        raise UsageError(f"{type(algorithm).__name__} by betting needs rewards in [0, b]: leave out bounded")
+    setting = _setting_of_interval(algorithm)
+    if setting is not None and not bounded:
+        raise UsageError(f"{type(algorithm).__name__}{setting} needs rewards in [0, b]: leave out bounded")
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b
+
+
+def _setting_of_interval(algorithm: Hyperparameters) -> str | None:
+    """Return the setting by which an algorithm needs rewards in [0, b], "" if it always does; None if it does not."""
+    if algorithm.bets:
+        return " by betting"
+    if isinstance(algorithm, FamilyRule) and algorithm.family_word == "bernoulli":
+        return " with family=bernoulli"
+    return "" if algorithm.traits.from_zero else None
 
 
 def law_of(algorithm: Hyperparameters, given: float | None, bounded: bool) -> str:

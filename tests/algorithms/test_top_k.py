@@ -434,9 +434,11 @@ def test_regret_exceeds_epsilon_less_often_than_delta():
 
 
 @pytest.mark.parametrize("cls", [jb.AdaptiveTopK, jb.ImprovedTopK])
-@pytest.mark.parametrize(("problem", "said"), [(jb.gaussian([0, 5], 3), "6"), (jb.pareto([2, 3], 2.5), "none")])
+@pytest.mark.parametrize(
+    ("problem", "said"), [(jb.gaussian([0, 5], 3), "not of 6"), (jb.pareto([2, 3], 2.5), "not without one")]
+)
 def test_rewards_beyond_the_proof_are_a_warning(cls, problem, said):
-    with pytest.warns(UserWarning, match=f"delta is proved for rewards of range 1, and those .* have {said}$"):
+    with pytest.warns(UserWarning, match=f"delta is proved for rewards of range 1, {said}$"):
         cls(k=1, epsilon=0.1, delta=0.1).resolved(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

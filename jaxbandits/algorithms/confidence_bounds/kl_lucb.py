@@ -62,6 +62,7 @@ class KLLUCB(LUCBRounds):
         source="Kaufmann, Kalyanakrishnan 2013",
         answers="m",
         tolerance="epsilon",
+        from_zero=True,
     )
 
     @property

@@ -63,6 +63,7 @@ class BernsteinRace(Race):
     sides = 3.0
     traits = Traits(
         setting="fixed confidence, (ε, m); looks at growing numbers of pulls", answers="m", tolerance="epsilon",
+        from_zero=True,
         source="Audibert, Munos, Szepesvári 2009; Kaufmann, Kalyanakrishnan 2013",
     )  # fmt: skip
 

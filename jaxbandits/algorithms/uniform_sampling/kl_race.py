@@ -43,7 +43,9 @@ class KLRace(HoeffdingRace):
     """
 
     traits = dataclasses.replace(
-        HoeffdingRace.traits, setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls"
+        HoeffdingRace.traits,
+        setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls",
+        from_zero=True,
     )
 
     def resolved(self, problem: Problem) -> Self:

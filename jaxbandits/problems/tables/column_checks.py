@@ -17,6 +17,8 @@ __all__ = ["check_columns", "check_names", "check_scores", "refuse_indices"]
 _ROUNDING = 0.1
 #: Smallest lead of the best mean, as a share of its size: sums and means in float32 are wrong by less.
 _RESOLVED = 2.0**-20
+#: Largest lead that is a rounding error of float64, as a share of the mean: such columns tie.
+_TIED = 2.0**-40
 
 
 def check_names(source: str, names: list[str], places: Sequence[int], one: str, nameless: str, twice: str) -> None:
@@ -63,7 +65,8 @@ def check_columns(where: str, columns: list[str], table: np.ndarray) -> None:
         table: float64 `(N, K)`.
 
     Raises:
-        UsageError: too few or too many rows, a number that is not finite, or a column that float32 does not hold.
+        UsageError: too few or too many rows, a number that is not finite, or a column or a lead of the best one that
+            float32 does not hold.
     """
     if not 2 <= table.shape[0] < 2**16:
         raise UsageError(f"{where}between 2 and 65535 rows are needed, got {table.shape[0]}")
@@ -74,6 +77,7 @@ def check_columns(where: str, columns: list[str], table: np.ndarray) -> None:
         if np.ptp(values) == 0:
             raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
         _refuse_lost(f"{where}{column}", values, np.arange(len(values)))
+    _refuse_lost_lead(where, columns, table.mean(axis=0), "values")
 
 
 def check_scores(where: str, columns: list[str], table: np.ndarray) -> None:
@@ -93,21 +97,26 @@ def check_scores(where: str, columns: list[str], table: np.ndarray) -> None:
     if np.isinf(table).any():
         row, column = np.argwhere(np.isinf(table))[0]
         raise UsageError(f"{where}row {row + 1}, {columns[column]} is infinite")
-    means = np.zeros(len(columns))
-    for i, (column, values) in enumerate(zip(columns, table.T, strict=True)):
+    means = []
+    for column, values in zip(columns, table.T, strict=True):
         rows = np.flatnonzero(~np.isnan(values))
         if not rows.size:
             raise UsageError(f"{where}{column} has no score")
         _refuse_lost(f"{where}{column}", values[rows], rows)
-        means[i] = values[rows].astype(np.float32).astype(np.float64).mean()
+        means.append(values[rows].mean())
     if np.nanmax(table) == np.nanmin(table):
         raise UsageError(f"{where}all scores are {np.nanmax(table):g}: no column is better than another")
+    _refuse_lost_lead(where, columns, np.asarray(means), "scores")
+
+
+def _refuse_lost_lead(where: str, columns: list[str], means: np.ndarray, values: str) -> None:
+    """Refuse a lead of the best column that float32 does not hold: means `(K,)`, of what a message calls `values`."""
     next_, best = np.argsort(means, kind="stable")[-2:]
-    lead = means[best] - means[next_]
-    if 0 < lead < _RESOLVED * max(abs(means[best]), abs(means[next_])):
+    lead, size = means[best] - means[next_], max(abs(means[best]), abs(means[next_]))
+    if _TIED * size < lead < _RESOLVED * size:
         raise UsageError(
             f"{where}{columns[best]} leads {columns[next_]} by {lead:.2g}, and both are about {means[best]:.6g}: "
-            "float32 does not tell them apart: move the scores towards 0, or round them"
+            f"float32 does not tell them apart: move the {values} towards 0, or round them"
         )
 
 

@@ -88,7 +88,7 @@ def matrix(
 
 def _with_nan(scores: Any) -> Any:
     """Return scores with NaN where a nullable column of pandas has a missing value; arrays of JAX as those of NumPy."""
-    if hasattr(scores, "dtypes") and any(hasattr(dtype, "na_value") for dtype in scores.dtypes):
+    if hasattr(scores, "columns") and any(hasattr(dtype, "na_value") for dtype in scores.dtypes):
         return scores.astype(object).where(scores.notna(), np.nan)
     return np.asarray(scores) if isinstance(scores, jax.Array) else scores
 
