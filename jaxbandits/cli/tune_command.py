@@ -15,7 +15,7 @@ from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.io.toml_files import read_toml
 from jaxbandits.report.formatting import interval, value
 from jaxbandits.report.text_tables import text_table
-from jaxbandits.storage.arrays_on_disk import write_arrays
+from jaxbandits.storage.arrays_on_disk import recover, write_arrays
 from jaxbandits.storage.consolidate import read_store
 from jaxbandits.sweeps.spec import build_algorithm
 from jaxbandits.tuning.distributions import distribution
@@ -55,6 +55,8 @@ def tune(
     with file.blamed():
         given = _arguments(file.tables)
     history = None
+    if resume:
+        recover(out)
     if out.exists():
         if not resume:
             raise UsageError(f"{out} exists already: --resume continues it")

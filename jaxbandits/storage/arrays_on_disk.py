@@ -20,7 +20,7 @@ import xarray as xr
 from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 
-__all__ = ["ENDINGS", "open_arrays", "read_arrays", "remove", "replacing", "write_arrays"]
+__all__ = ["ENDINGS", "open_arrays", "read_arrays", "recover", "remove", "replacing", "write_arrays"]
 
 ENDINGS = (".nc", ".zarr")
 #: HDF5 limits attributes to 64 KiB; the specification of a problem with thousands of arms is longer.
@@ -67,6 +67,16 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         for leftover in (temporary, old):
             remove(leftover)
+
+
+def recover(path: Path) -> None:
+    """Put back what a killed `replacing` had renamed, its new folder or the old one, and remove the rest."""
+    for old in left_of_killed(path):
+        if old.suffix == ".old" and not path.exists():
+            new = old.with_suffix(path.suffix)  # whole, since the old one was renamed after it was written
+            os.replace(new if new.exists() else old, path)
+    for leftover in left_of_killed(path):
+        remove(leftover)
 
 
 def remove(path: Path) -> None:
