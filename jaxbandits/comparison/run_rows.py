@@ -26,6 +26,7 @@ from jaxbandits.engine.problem_checks import check_problem
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
+from jaxbandits.storage.store_files import path_of
 from jaxbandits.sweeps.run import sweep
 
 __all__ = ["compare"]
@@ -128,7 +129,7 @@ def compare(
         equal=read_equally(problem, seeds, epsilon=epsilon, m=m) if problem.finite and question.of_best_arms else None,
         threshold=threshold, all_within=all_within, multiplicative=multiplicative, one_above=one_above,
     )  # fmt: skip
-    run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
+    run = _Runner(found, root_seed, None if store is None else path_of(store), on_progress)
     with compiling(problem) as wait:
         waiting = [*stopping.items()]
         while waiting:

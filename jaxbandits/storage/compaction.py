@@ -18,7 +18,7 @@ from jaxbandits.storage.block_files import block_names, bytes_of_blocks, read_bl
 from jaxbandits.storage.blocks import Block, joined_blocks, summed
 from jaxbandits.storage.consolidate import blocks_of, blocks_of_sums
 from jaxbandits.storage.locks import hold_lock
-from jaxbandits.storage.store_files import Description, blocks_folder, read_description
+from jaxbandits.storage.store_files import Description, blocks_folder, path_of, read_description
 from jaxbandits.storage.writer import Part, writing
 
 __all__ = ["Compacted", "compact"]
@@ -65,7 +65,7 @@ def compact(store: str | Path) -> Compacted:
         >>> found.blocks_before >= 3, found.blocks
         (True, 1)
     """
-    path = Path(store)
+    path = path_of(store)
     folder = blocks_folder(path)
     if (description := read_description(path)) is None:
         raise UsageError(f"{path} has no blocks")

@@ -10,18 +10,30 @@ The blocks of NAME.nc are in NAME.nc.blocks, beside it. The blocks hold the runs
 
 import contextlib
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxbandits.checks import shown
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.block_files import block_names, read_done, write_whole
 from jaxbandits.storage.layout import Layout, Variable
 from jaxbandits.storage.seed_ranges import Stretch
 
-__all__ = ["KEEP", "Description", "as_coordinate", "blocks_folder", "check_keep", "done_by_cell", "read_description"]
+__all__ = [
+    "KEEP",
+    "Description",
+    "as_coordinate",
+    "blocks_folder",
+    "check_keep",
+    "done_by_cell",
+    "path_of",
+    "read_description",
+]
 
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
@@ -30,6 +42,22 @@ _FORMAT = 2
 _TRIES = 9
 #: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
+
+
+def path_of(store: Any) -> Path:
+    """Return the path of a store, with `~` as the user's folder.
+
+    Raises:
+        UsageError: not a path of this machine, or a link to nothing.
+    """
+    if not isinstance(store, str | Path):
+        raise UsageError(f"a store must be the path of a file or a folder, got {shown(store)}")
+    if re.match("[A-Za-z][A-Za-z0-9+.-]+:/", str(store)):  # `Path` makes one slash of two
+        raise UsageError(f"a store must be on this machine, and {str(store)!r} is an address: copy it when it is whole")
+    path = Path(store).expanduser()
+    if path.is_symlink() and not path.exists():
+        raise UsageError(f"{path} is a link to {os.readlink(path)}, which does not exist")
+    return path
 
 
 def check_keep(keep: Any) -> str:

@@ -17,7 +17,7 @@ from jaxbandits.storage.blocks import Block, entered
 from jaxbandits.storage.consolidate import count_of_runs, make_view, places_of, read_store
 from jaxbandits.storage.layout import Layout
 from jaxbandits.storage.merged_specs import merge_specs
-from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell, path_of, read_description
 from jaxbandits.sweeps.merging_datasets import merged
 from jaxbandits.sweeps.stored import Outcome
 
@@ -53,14 +53,14 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
         if not isinstance(part, xr.Dataset | str | Path):
             raise UsageError(f"merge takes Datasets or paths of stores, got {type(part).__name__}")
     if store is None:
-        return merged([part if isinstance(part, xr.Dataset) else read_store(Path(part)) for part in parts])
+        return merged([part if isinstance(part, xr.Dataset) else read_store(path_of(part)) for part in parts])
     if any(isinstance(part, xr.Dataset) for part in parts):
         raise UsageError("merge writes a store of stores only: jb.merge([…]).to_zarr(…) keeps merged Datasets")
-    paths = [Path(part) for part in parts if not isinstance(part, xr.Dataset)]
-    outcome = merge_stores(paths, Path(store))
+    paths, out = [path_of(part) for part in parts if not isinstance(part, xr.Dataset)], path_of(store)
+    outcome = merge_stores(paths, out)
     if outcome.there < outcome.wanted:
         return xr.Dataset(attrs={"missing": f"{outcome.wanted - outcome.there} runs, that no part has"})
-    return open_arrays(Path(store))
+    return open_arrays(out)
 
 
 def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:

@@ -13,7 +13,7 @@ from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.report.one_cell import with_one_row
-from jaxbandits.storage.store_files import check_keep
+from jaxbandits.storage.store_files import check_keep, path_of
 from jaxbandits.sweeps.checked_cells import not_run_text
 from jaxbandits.sweeps.plan import make_plan
 from jaxbandits.sweeps.plan_runs import make_runs
@@ -156,7 +156,10 @@ def sweep(
         warn(not_run_text(plan.not_run))
     placement = Placement(devices, lanes, chunk, on_chip)
     if store is not None:
-        path, share = Path(store), part_of(part)
+        path, share = path_of(store), part_of(part)
+        if dropped := [name for name in metrics or () if plan.layout.variables[name].per_arm and keep == "summary"]:
+            names = ", ".join(dropped)
+            warn(f'keep="summary" keeps no metric with a number for each arm, {names}: keep="moments" has its mean')
         report = None if on_progress is None else lambda progress, _: on_progress(progress)
         outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, Listeners(report), limit)
         if outcome.out_of_time or outcome.there < outcome.wanted:

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from jaxbandits.io.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.storage.block_files import bytes_of_blocks
-from jaxbandits.storage.consolidate import check_blocks, count_of_runs, is_made, make_view
+from jaxbandits.storage.consolidate import check_blocks, count_of_runs, is_current, is_made, make_view
 from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
@@ -88,6 +89,8 @@ def run_stored(
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
     chosen_devices(placement)
     folder = blocks_folder(path)
+    if folder.exists() and not os.access(folder, os.W_OK) and _has_all(plan, path, keep):  # of a read-only disk
+        return Outcome(0, 0, plan.layout.runs, plan.layout.runs, None)
     if path.exists() and not folder.exists() and (not path.is_dir() or any(path.iterdir())):
         return _of_arrays_only(plan, path, keep)
     folder.mkdir(parents=True, exist_ok=True)
@@ -173,11 +176,24 @@ def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Descripti
     folder = blocks_folder(path)
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
     made_with = ", ".join([*versions, jax.default_backend()])
-    attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
     with hold_lock(folder / "sweep.lock"):
-        here = Description(plan.spec, keep, plan.layout, attrs, (made_with,) if running else ())
         there = read_description(path)
-        both = here if there is None else merge_specs([there, here], [str(path), "what is to be added"])
+        both = _together(plan, path, keep, there, (made_with,) if running else ())
         if there is None or both.content() != there.content():
             both.write(folder)
         return both
+
+
+def _has_all(plan: Plan, path: Path, keep: str) -> bool:
+    """Return whether a store is complete, and has the runs of a plan."""
+    there = read_description(path)
+    if there is None or not is_current(path):
+        return False
+    return _together(plan, path, keep, there, ()).content() == there.content()
+
+
+def _together(plan: Plan, path: Path, keep: str, there: Description | None, made_with: tuple[str, ...]) -> Description:
+    """Return the description of the runs that are there, and of a plan's."""
+    attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
+    here = Description(plan.spec, keep, plan.layout, attrs, made_with)
+    return here if there is None else merge_specs([there, here], [str(path), "what is to be added"])
