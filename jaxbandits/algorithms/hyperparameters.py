@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
-from jaxbandits.algorithms.parameters import Word, check_parameter, is_own_number, is_parameter, is_word
+from jaxbandits.algorithms.parameters import Word, check_parameter, is_made_float, is_own_number, is_parameter, is_word
 from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards, warn_beyond_proof
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
@@ -43,7 +43,7 @@ class Hyperparameters:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.metadata.get("per_arm") and isinstance(value, list | tuple):
+            if is_made_float(field, value):
                 value = numbers(f"{type(self).__name__}: {field.name}", value)
                 object.__setattr__(self, field.name, value)
             for one in value.values if isinstance(value, Axis) else [value]:

@@ -21,6 +21,7 @@ __all__ = [
     "axes_of",
     "by_logarithm",
     "check_parameter",
+    "is_made_float",
     "is_own_number",
     "is_parameter",
     "is_whole",
@@ -100,6 +101,17 @@ def parameter(
 def is_parameter(field: dataclasses.Field[object]) -> bool:
     """Return whether a field was made with `parameter`; the meaning of other fields is never guessed from a name."""
     return "rule" in field.metadata
+
+
+def is_made_float(field: dataclasses.Field[object], value: object) -> bool:
+    """Return whether values of each arm become float64: a list, or whole numbers of a field for all numbers of a kind.
+
+    A saved session reads them back as such.
+    """
+    if isinstance(value, jax.core.Tracer) or not field.metadata.get("per_arm"):
+        return False
+    whole = isinstance(value, np.ndarray | jax.Array) and value.dtype.kind in "iu"
+    return isinstance(value, list | tuple) or (whole and field.metadata.get("rule") not in (None, "count"))
 
 
 def is_own_number(field: dataclasses.Field[object]) -> bool:

@@ -121,13 +121,13 @@ def check_metrics(
     for name, metric in metrics:
         try:
             with traced(f"the metric {name!r}"), code.traced():
-                value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
+                value = jax.eval_shape(lambda *seen, metric=metric: _array_of(metric.function(*seen)), *seen)
         except UsageError:
             raise
         except Exception as error:
             what = " ".join(str(error).split())[:300]
             raise UsageError(f"the metric {name!r} fails: {type(error).__name__}: {what}") from None
-        if value.shape not in ((), (problem.arms,)) or value.dtype.kind not in "biuf":
+        if value.shape not in ((), (problem.arms,)) or _kind(value) not in "biuf":
             raise UsageError(
                 f"the metric {name!r} must be one number of a run or of each arm, got {value.dtype} {value.shape}"
             )
@@ -135,7 +135,7 @@ def check_metrics(
             raise UsageError(
                 f"the metric {name!r} is {value.dtype}, of which int32 holds half: return int32 or float32"
             )
-        dtype = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
+        dtype = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[_kind(value)])
         found[name] = MetricKind(dtype, per_arm=bool(value.shape))
     return found
 
@@ -145,10 +145,23 @@ def measured(metrics: Metrics, problem: Problem, state: Arms, recommended: jax.A
 
     def of_run(metric: Metric) -> Callable[..., jax.Array]:
         def value(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
-            found = jnp.asarray(metric.function(problem, state, recommended))
+            found = _array_of(metric.function(problem, state, recommended))
             kinds = {"b": jnp.bool_, "i": jnp.int32, "u": jnp.int32, "f": jnp.float32}
-            return found.astype(kinds[found.dtype.kind])
+            return found.astype(kinds[_kind(found)])
 
         return value
 
     return {name: map_runs(of_run(metric))(problem, state, recommended) for name, metric in metrics}
+
+
+def _array_of(value: ArrayLike) -> jax.Array:
+    """Return an array of JAX; a whole number of NumPy that int32 does not hold is refused, as one of Python's is."""
+    whole = isinstance(value, np.integer | np.ndarray) and value.dtype.kind in "iu"
+    if whole and not np.array_equal(value, np.asarray(value).astype(np.int32)):
+        raise OverflowError(f"{value} is too large for int32: return a float")
+    return jnp.asarray(value)
+
+
+def _kind(value: jax.Array | jax.ShapeDtypeStruct) -> str:
+    """Return NumPy's letter of a type's kind; bfloat16 is a float, too."""
+    return "f" if jnp.issubdtype(value.dtype, jnp.floating) else str(value.dtype.kind)

@@ -224,7 +224,7 @@ def check_names(runs: xr.DataArray, variables: Iterable[str]) -> None:
 
 
 def check_runs(ds: object) -> None:
-    """Refuse an object that is not a Dataset of runs, with at least one; warn of runs that occur twice."""
+    """Refuse an object that is not a Dataset of runs, with at least one; warn of runs that occur twice or are cut."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:
@@ -234,6 +234,8 @@ def check_runs(ds: object) -> None:
     if "seed" in ds.indexes and not ds.indexes["seed"].is_unique:
         twice = ds.indexes["seed"][ds.indexes["seed"].duplicated()][0]
         warn(f"seed {twice} occurs more than once, and each time counts as a run: jb.merge([…]) has each run once")
+    if "jaxbandits_version" in ds.attrs and "status" not in ds:
+        warn("the Dataset has lost its status: truncated runs count as runs that ended; keep ds.status")
     for name in ("correct", "wrong_size"):
         values = ds[name].values if name in ds and ds[name].dtype != bool else np.zeros(0)
         values = values.astype(np.float64)  # a missing run makes a truth value an object

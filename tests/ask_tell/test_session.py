@@ -494,3 +494,25 @@ def test_a_state_of_complex_numbers_is_saved():
         text = session.to_json()
         session = AskTell.from_json(text, algorithm=Turning())
         assert session.to_json() == text
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        jb.SHVar(budget=30, variances=np.array([1, 2, 4])),
+        jb.SHVar(budget=30, variances=jnp.array([1, 2, 4])),
+        jb.BetaTopTwo(budget=30, prior_a=np.array([1, 2, 3]), prior_b=np.array([2, 2, 2])),
+    ],
+)
+def test_a_session_with_whole_numbers_for_its_arms_is_read_back(rule):
+    """It was saved with integers, read back with fractions, and refused as damaged."""
+    session = AskTell(rule, arms=3)
+    for reward in (1.0, 0.0, 1.0, 0.0, 0.0):
+        session.tell(session.ask(), reward)
+    again = AskTell.from_json(session.to_json())
+    while not session.done:
+        arm = session.ask()
+        assert again.ask() == arm
+        for one in (session, again):
+            one.tell(arm, 0.5)
+    assert (again.recommendation == session.recommendation).all()

@@ -237,6 +237,14 @@ def test_cells_that_were_stacked():
     np.testing.assert_array_equal(stacked.failure, jb.summary(ds).failure)
 
 
+def test_a_result_without_its_status_is_said():
+    """A selection of variables said of 40 truncated runs that none was."""
+    found = jb.simulate(jb.LUCB(epsilon=0, delta=0.1), jb.bernoulli([0.5, 0.5, 0.3]), 8, max_pulls=200)
+    assert summary(found).censored == 8
+    with pytest.warns(UserWarning, match="^the Dataset has lost its status: truncated runs count as runs that ended"):
+        assert summary(found[["pulls", "correct"]]).censored == 0
+
+
 def test_runs_that_occur_twice_are_said():
     twice = xr.concat([small(), small()], "seed")
     with pytest.warns(UserWarning, match=r"seed 0 occurs more than once.*jb\.merge"):

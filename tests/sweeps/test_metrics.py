@@ -145,12 +145,26 @@ def test_a_users_algorithm_shows_its_own_state():
         ({"own": lambda problem, state, recommended: float(state.pulls[0])}, r"the metric 'own', line .* jnp\.where"),
         ({"own": lambda problem: 1}, "the metric 'own' fails: TypeError"),
         ({"own": lambda problem, state, recommended: jnp.uint32(3_000_000_000)}, "the metric 'own' is uint32"),
+        ({"own": lambda problem, state, recommended: np.int64(2**40)}, "fails: OverflowError: 1099.* is too large"),
+        ({"own": lambda problem, state, recommended: np.asarray([2**33 + 5, 3, 0])}, "8589934597 .* is too large"),
     ],
 )
 def test_a_metric_that_cannot_be_is_one_line(metrics, line):
     with pytest.raises(jb.UsageError, match=line) as caught:
         jb.sweep(jb.LUCB(delta=jb.axis([0.1, 0.2]), epsilon=0.1), ARMS, seeds=5, metrics=metrics)
     assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_any_type_are_metrics():
+    """Whole numbers of NumPy were wrapped around, and bfloat16 was refused as no number."""
+    own = {
+        "whole": lambda problem, state, recommended: np.int64(2**31 - 1),
+        "short": lambda problem, state, recommended: jnp.bfloat16(1.5),
+        "float": lambda problem, state, recommended: np.float64(0.25),
+    }
+    found = jb.simulate(LUCB, ARMS, seeds=3, metrics=own)
+    assert [found[name].dtype for name in own] == [np.int64, np.float32, np.float32]
+    assert [float(found[name][0]) for name in own] == [2**31 - 1, 1.5, 0.25]
 
 
 def test_a_dataset_with_metrics_is_repeated_with_them():
