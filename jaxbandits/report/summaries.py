@@ -71,7 +71,8 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         pulled no more (these are counted in `stalled`). Where runs were truncated, means and quantiles of pulls, cost
         and steps are lower bounds: `at_least` is true and the upper end infinite.
         Quantiles of the pulls below those of the longest run are still exact: a truncated run would have made more.
-        Regrets are of the runs that returned an answer. `unanswered` counts the others, if any. `wrong_size` counts
+        Regrets are of the runs that returned an answer. `unanswered` counts the others, if any. `<metric>_number`
+        counts the runs that have a metric, where others lack it: a metric of your own that is NaN. `wrong_size` counts
         the answers of a wrong number of arms. Variables without seeds, such as bounds, are kept. Where a study has left
         out an algorithm on a problem, `runs` and counts are 0, and all else is NaN.
 
@@ -115,6 +116,9 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     results: dict[str, xr.DataArray] = {}
     for name, statistics in reduced.statistics.items():
         results.update(_metric(name, statistics, level, censored if name in GROWING else None))
+        missing = runs - statistics.number
+        if bool(missing.any()) and not (reduced.unanswered is not None and bool((missing == reduced.unanswered).all())):
+            results[f"{name}_number"] = statistics.number.assign_attrs(long_name=f"runs with {name}")
     if errors is not None:
         ends = clopper_pearson(errors.values, np.maximum(runs.values, 1), level)
         about = {"long_name": "failure rate", "interval": f"Clopper-Pearson, {100 * level:g}%"}

@@ -237,6 +237,17 @@ def test_cells_that_were_stacked():
     np.testing.assert_array_equal(stacked.failure, jb.summary(ds).failure)
 
 
+def test_runs_without_a_metric_are_counted():
+    """The mean and its interval were of fewer runs, and nothing said of how many."""
+    ds = small()
+    ds["share"] = 0.5 * ds["pulls"]
+    assert "share_number" not in summary(ds)
+    ds["share"] = ds["share"].where(ds["pulls"] > ds["pulls"].min())
+    found = summary(ds)
+    np.testing.assert_array_equal(found.share_number, ds["share"].notnull().sum("seed"))
+    assert [name for name in found if name.endswith("_number")] == ["share_number"]
+
+
 def test_a_result_without_its_status_is_said():
     """A selection of variables said of 40 truncated runs that none was."""
     found = jb.simulate(jb.LUCB(epsilon=0, delta=0.1), jb.bernoulli([0.5, 0.5, 0.3]), 8, max_pulls=200)
