@@ -1,5 +1,7 @@
 """What a session says of its arms: intervals at all times, confidence, shares of traffic, pulls to come."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,18 @@ def test_a_run_that_is_not_proved_has_the_confidence_of_its_intervals(rule, conf
     while not session.done:
         session.tell(session.ask(), 0.5)
     assert session.confidence == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(("norm", "said"), [(1.0, True), (1.5, False)])
+def test_a_theta_that_is_longer_than_its_limit_is_said(norm, said):
+    session = jb.AskTell(jb.LinGapE(delta=0.1, epsilon=0.5, norm=norm), arms=3)
+    while not session.done:
+        session.tell(session.ask(), 0.8)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert session.confidence >= 0.9
+    wanted = ["LinGapE: norm=1 must be at least the length of theta, 1.38564: nothing is proved"] if said else []
+    assert [str(one.message) for one in found] == wanted
 
 
 @pytest.mark.parametrize("rule", [jb.AdaptiveTopK, jb.ImprovedTopK])

@@ -10,8 +10,8 @@ from jaxbandits.errors import UsageError, warn
 from jaxbandits.problems.base import Problem
 
 __all__ = [
-    "basis_of", "check_given", "check_means", "checked_features", "features_of", "information", "inverse",
-    "on_own_axes",
+    "basis_of", "check_given", "check_length", "check_means", "checked_features", "features_of", "information",
+    "inverse", "on_own_axes",
 ]  # fmt: skip
 
 #: Up to which share of the largest mean others may be off: means are float32.
@@ -62,11 +62,17 @@ def check_means(name: str, features: np.ndarray, problem: Problem, norm: Numeric
     if any(isinstance(value, jax.core.Tracer) for value in (problem.mean, norm)):
         return
     means = np.asarray(problem.mean, np.float64)
-    theta = np.linalg.lstsq(features, means)[0]
-    off, length, most = np.abs(features @ theta - means).max(), np.linalg.norm(theta), float(np.min(np.asarray(norm)))
+    off = np.abs(features @ np.linalg.lstsq(features, means)[0] - means).max()
     if off > _ROUNDING * np.abs(means).max():
         warn(f"{name}: the means are not linear in the features, which miss one by {off:.3g}: nothing is proved")
-    elif length > most * (1 + _ROUNDING):
+    else:
+        check_length(name, features, means, norm)
+
+
+def check_length(name: str, features: np.ndarray, means: np.ndarray, norm: Numeric) -> None:
+    """Warn of means `(K,)` whose theta, the shortest that fits them best, is longer than `norm`."""
+    length, most = np.linalg.norm(np.linalg.lstsq(features, means)[0]), float(np.min(np.asarray(norm)))
+    if length > most * (1 + _ROUNDING):
         warn(f"{name}: norm={most:g} must be at least the length of theta, {length:.6g}: nothing is proved")
 
 
