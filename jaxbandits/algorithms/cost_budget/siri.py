@@ -26,7 +26,8 @@ class SiRI(Rule):
     """Pulls a number of arms once, and then doubles the pulls of the arm with the largest bound, again and again.
 
     Returns the arm pulled most often. The simple regret is n^(-1/2) for beta < 2, n^(-1/beta) above, up to logarithms
-    (Theorem 2). The last doubling is cut at n pulls.
+    (Theorem 2). The last doubling is cut at n pulls. Of equal bounds and of equal pulls one order of the arms
+    decides, drawn for each run. The paper leaves ties open, and they are many: other ways have other regrets.
 
     Attributes:
         budget: number of pulls n.
