@@ -18,10 +18,10 @@ __all__ = ["ArmChanges"]
 class ArmChanges(Estimates):
     """A session whose arms may change, where its algorithm decides by pulls and means alone.
 
-    The algorithm then goes on with the arms that are there, as if it had begun with their rewards. The pulls of withdrawn
-    arms still count in the time of its formulas, and in its budget. It is compiled again for each number of arms. With K
-    arms now and K' arms that ever were, a proof for K arms that shares delta among them bounds the probability of an
-    error by delta K' / (the fewest arms at a time).
+    The algorithm then goes on with the arms that are there, as if it had begun with their rewards. The pulls of
+    withdrawn arms still count in the time of its formulas, and in its budget. It is compiled again for each number of
+    arms. With K arms now and K' arms that ever were, a proof for K arms that shares delta among them bounds the
+    probability of an error by delta K' / (the fewest arms at a time).
     """
 
     @own_settings()

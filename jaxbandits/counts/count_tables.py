@@ -92,7 +92,9 @@ def read_counts(counts: Any, columns: Columns, rewards: str | None, reward_range
         for (line, row), number in zip(table.rows, pulls, strict=True)
     ]
     total, squares = np.asarray(pairs, np.float64).T
-    return CountTable(names, np.asarray(pulls, np.int64), total, squares, kind, _taken(table, places))
+    ignored = ("mean", *_SPREADS) if kind == "coins" else ("successes",)
+    used = {role: place for role, place in places.items() if role not in ignored}
+    return CountTable(names, np.asarray(pulls, np.int64), total, squares, kind, _taken(table, used))
 
 
 def _places(table: Table, columns: Columns) -> dict[str, int]:

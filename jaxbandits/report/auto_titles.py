@@ -32,6 +32,11 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
         direction, factor = least_change((lows[0], highs[0]), (lows[-1], highs[-1]))
     if first.size == 1:
         start, end = (_shown(ends[0], is_bound.isel({x: i}), show) for i, ends in ((0, first), (-1, last)))
+        if centre == "mean" and (place := _beyond_both_ends(lows[:, 0], highs[:, 0])):
+            most = _shown(value := middle.values.ravel()[place], is_bound.values.ravel()[place], show)
+            where = f"{style.symbol(known, x)} = {formatting.text(values_of(known, x)[place])}"
+            size = "smallest" if value < first[0] else "largest"
+            return f"{what} goes from {start} to {end} {span}, with the {size}, {most}, at {where}"
         if first[0] == last[0] and start == end:
             return f"{what} is {start} at both ends, {span}"
         doubt = "" if direction or centre != "mean" else "; the difference may be chance"
@@ -39,6 +44,13 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     if direction and (fold := formatting.at_least_fold(factor)):
         return f"{what} {direction} {fold} {span}"
     return f"{what} is {_range(middle, is_bound, show)} {span}"
+
+
+def _beyond_both_ends(lows: np.ndarray, highs: np.ndarray) -> int | None:
+    """Return where an interval lies below those of both ends, or above both, and the farthest so; None if nowhere."""
+    below, above = min(lows[0], lows[-1]) - highs, lows - max(highs[0], highs[-1])
+    found = np.nan_to_num(np.maximum(below, above), nan=-1.0)
+    return int(found.argmax()) if found.max() > 0 else None
 
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:

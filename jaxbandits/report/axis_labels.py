@@ -6,6 +6,7 @@ from typing import Any
 import xarray as xr
 
 from jaxbandits.io.spec_axes import tables_of
+from jaxbandits.report.summaries import GROWING
 
 __all__ = ["declared", "label", "mean_label", "symbol"]
 
@@ -49,7 +50,16 @@ def label(ds: xr.Dataset, name: str) -> str:
         return str(ds[name].attrs["long_name"])
     if f"{name}_mean" in ds and "label" in ds[f"{name}_mean"].attrs:  # a summary's, in other units
         return str(ds[f"{name}_mean"].attrs["label"])
-    return _OF_EVERY_RUN.get(name) or declared(ds, name) or name.replace("_", " ")
+    return _OF_EVERY_RUN.get(name) or declared(ds, name) or _of_metric(ds, name) or name.replace("_", " ")
+
+
+def _of_metric(ds: xr.Dataset, name: str) -> str | None:
+    """Return the long name of a user's metric, with its unit; None where it has neither, or is the package's own."""
+    found = next((ds[one].attrs for one in (name, f"{name}_mean") if one in ds.data_vars), {})
+    if name in GROWING or name == "regret" or "long_name" not in found:
+        return None
+    unit = f" ({found['units']})" if found.get("units") else ""
+    return f"{found['long_name']}{unit}"
 
 
 def mean_label(ds: xr.Dataset, name: str) -> str:

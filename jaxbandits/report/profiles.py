@@ -9,7 +9,7 @@ from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
 from jaxbandits.report.dimensions import check_lines, metric, parts, summarised, usable, values_of
 from jaxbandits.report.repeated_cells import repeats
-from jaxbandits.report.rule_ratios import ratios_to_best
+from jaxbandits.report.rule_ratios import of_wins, ratios_to_best, within_noise
 from jaxbandits.report.user_settings import in_style
 
 __all__ = ["profile"]
@@ -64,7 +64,8 @@ def profile(
     Source: E. D. Dolan and J. J. Moré (2002), "Benchmarking optimization software with performance profiles",
     Mathematical Programming 91(2), 201-213.
     """
-    known = summarised(usable(ds, hue))
+    ds = usable(ds, hue)
+    known = summarised(ds)
     y = metric(known, y)
     dims = [str(name) for name in known["runs"].dims]
     if hue not in dims:
@@ -104,9 +105,10 @@ def profile(
     axes.set_ylim(0, 1.03)
     what = looks.mean_label(ds, y)
     if title is None:
-        wins = (ratios == 1).sum(axis=1)
-        most = int(wins.argmax())
-        title = f"{names[most]} has the smallest {what} in {wins[most]} of {ratios.shape[1]} cells"
+        most = int((ratios == 1).sum(axis=1).argmax())
+        close = within_noise(ds, y, hue, found.solves)
+        near = None if close is None else close.transpose(hue, *cells).values.reshape(solved.shape)[:, distinct]
+        title = of_wins(names[most], what, most, ratios == 1, near)
     looks.finish(
         axes,
         title,

@@ -14,7 +14,7 @@ from jaxbandits.errors import unknown_name
 from jaxbandits.report import formatting
 from jaxbandits.report import style as looks
 from jaxbandits.report.dimensions import check_some, choose, laid_out, metric, usable, values_of
-from jaxbandits.report.rule_ratios import Ratios, ratios_to_best, within_noise
+from jaxbandits.report.rule_ratios import Ratios, of_wins, ratios_to_best, within_noise
 from jaxbandits.report.user_settings import in_style, setting
 
 __all__ = ["ratios"]
@@ -102,7 +102,7 @@ def ratios(
             looks.head(axes, known, panel, i, cell * len(columns))
     what = looks.mean_label(ds, value)
     if title is None and (ax is None or several == 1):
-        title = _said(known, found, y, what)
+        title = _said(known, found, near, y, what)
     looks.finish(panels[0], title, looks.label(ds, x), looks.label(ds, y), others=panels[1:])
     looks.note_below(panels, _note(found, near, value, what))
     return picture
@@ -199,17 +199,18 @@ def _note(found: Ratios, near: xr.DataArray | None, value: str, what: str) -> st
     return "; ".join([f"{what}, times the best rule's", *(text for text, there in marks.items() if there)])
 
 
-def _said(known: xr.Dataset, found: Ratios, y: str, what: str) -> str:
+def _said(known: xr.Dataset, found: Ratios, near: xr.DataArray | None, y: str, what: str) -> str:
     """Say which rule is the best where, and how far from it at most, of those that solve all cells."""
     ratio = found.ratio.where(found.solves, np.inf).transpose(y, ...).values.reshape(known.sizes[y], -1)
+    close = None if near is None else near.transpose(y, ...).values.reshape(ratio.shape)
     worst = ratio.max(axis=1)
     names = formatting.texts(values_of(known, y))
     if not np.isfinite(worst).any():
         most = int((ratio == 1).sum(axis=1).argmax())
-        return f"{names[most]} has the smallest {what} in {(ratio[most] == 1).sum()} of {ratio.shape[1]} cells"
+        return of_wins(names[most], what, most, ratio == 1, close)
     least, cells = int(worst.argmin()), ratio.shape[1]
     if worst[least] == 1:
-        return f"{names[least]} has the smallest {what} in all {cells} cells"
+        return of_wins(names[least], what, least, ratio == 1, close)
     return f"{names[least]}: {what} at most {_up(worst[least])} times the smallest in all {cells} cells"
 
 

@@ -13,7 +13,7 @@ from jaxbandits.report.dimensions import parts
 from jaxbandits.report.repeated_cells import specification_of
 from jaxbandits.report.summaries import GROWING
 
-__all__ = ["Ratios", "ratios_to_best", "within_noise"]
+__all__ = ["Ratios", "of_wins", "ratios_to_best", "within_noise"]
 
 
 class Ratios(NamedTuple):
@@ -124,3 +124,21 @@ def within_noise(ds: xr.Dataset, value: str, along: str, solves: xr.DataArray) -
                 return None
         found[{**at, along: here}] = best
     return found
+
+
+def of_wins(name: str, what: str, place: int, first: np.ndarray, near: np.ndarray | None) -> str:
+    """Say in how many cells a rule has the smallest mean, and in how many of these others may be as good.
+
+    Args:
+        name: of the rule.
+        what: the mean.
+        place: the row of the rule.
+        first: which rules have the smallest mean, bool `(rules, cells)`; several where they are equal.
+        near: which cannot be distinguished from the best, in the same shape; None where that is not known.
+    """
+    wins, cells = first[place], first.shape[1]
+    where = f"all {cells}" if wins.all() else f"{wins.sum()} of {cells}"
+    others = np.delete(first if near is None else first | near, place, axis=0).any(axis=0)
+    shared = int((wins & others).sum())
+    doubt = f"; others may be as good in {shared}" if shared else ""
+    return f"{name} has the smallest {what} in {where} cells{doubt}"

@@ -57,6 +57,12 @@ def test_what_was_taken_is_said(tmp_path):
     assert found.taken == "pulls from 'shown', successes from 'hits'; arms are numbered; not used: 'n'"
 
 
+def test_a_column_beside_the_counts_is_not_said_to_be_taken():
+    """A mean beside successes was named as taken, and not looked at."""
+    counts = {"variant": ["A", "B"], "n": [1000, 1000], "conversions": [50, 30], "mean": [0.9, 0.1]}
+    assert read(counts).taken == "arm from 'variant', pulls from 'n', successes from 'conversions'; not used: 'mean'"
+
+
 def test_moments_of_other_rewards():
     rewards = np.asarray([0.2, 0.9, 0.4, 0.4])
     table = {"n": [4, 0], "mean": [rewards.mean(), ""]}

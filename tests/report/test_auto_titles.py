@@ -134,6 +134,26 @@ def test_one_line(make):
     assert "median" not in plots.curve(grid, centre="median").get_suptitle().partition(" goes from ")[2]
 
 
+@pytest.mark.parametrize(
+    ("errors", "text"),
+    [
+        (
+            (600, 400, 650),
+            "goes from 0.600 to 0.650 as budget goes from 1 to 3, with the smallest, 0.400, at budget = 2",
+        ),
+        (
+            (400, 650, 500),
+            "goes from 0.400 to 0.500 as budget goes from 1 to 3, with the largest, 0.650, at budget = 2",
+        ),
+        ((600, 590, 650), "goes from 0.600 to 0.650 as budget goes from 1 to 3; the difference may be chance"),
+        ((600, 590, 800), "grows from 0.600 to 0.800 as budget goes from 1 to 3"),
+    ],
+)
+def test_a_curve_with_its_best_value_inside_does_not_just_grow(make, errors, text):
+    """It was said to grow from end to end, where the best parameter lay between."""
+    assert title(with_errors(make({"budget": [1, 2, 3]}, seeds=1000), *errors)).endswith(text)
+
+
 @pytest.mark.parametrize(("errors", "said"), [((90, 10), "UGapEc on 1"), ((12, 10), "the intervals do not tell on 1")])
 def test_a_winner_is_named_only_where_its_interval_is_below_the_others(make, errors, said):
     ds = with_errors(make({"number": [1], "algorithm": ["LUCB", "UGapEc"]}, seeds=1000), *errors)

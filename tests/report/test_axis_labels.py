@@ -138,3 +138,13 @@ def test_a_word_above_a_narrow_panel_is_not_broken(make):
     assert [axes.get_title() for axes in picture.axes] == ["one-good", "power", "flat"]
     wide = plots.curve(ds, x="k", panel="weights")
     assert [axes.get_title() for axes in wide.axes] == ["weights = one-good", "weights = power", "weights = flat"]
+
+
+def test_a_metric_is_called_by_its_long_name_and_unit():
+    """Pictures had the bare name of the variable."""
+    wait = jb.Metric(lambda problem, state, returned: state.time * 1.5, long_name="waiting time", unit="ms")
+    ds = jb.sweep(jb.SequentialHalving(budget=jb.axis([20, 80])), jb.bernoulli([0.6, 0.5]), 10, metrics={"wait": wait})
+    for found in (ds, jb.summary(ds)):
+        (axes,) = plots.curve(found, y="wait").axes
+        assert axes.get_ylabel() == "mean waiting time (ms)"
+        assert axes.figure.get_suptitle().startswith("Mean waiting time (ms) of SequentialHalving grows from 30 to 120")

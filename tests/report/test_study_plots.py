@@ -401,3 +401,16 @@ def test_from_the_command_line(tmp_path, monkeypatch, capsys):
         assert (tmp_path / command[-1]).stat().st_size > 1000
     assert main(["plot", "study.nc", "--kind", "phase", "--panel", "delta", "--out", "d.png"]) == 2
     assert "a phase takes no --panel" in capsys.readouterr().err
+
+
+def test_a_winner_is_named_with_the_cells_in_which_others_may_be_as_good():
+    """Of two rules with the same runs, the first in the list had the smallest mean pulls in all cells."""
+    problems = {"x": jb.bernoulli([0.9, 0.5, 0.4]), "y": jb.bernoulli([0.9, 0.6])}
+    rule = jb.UGapEc(epsilon=0.1, delta=0.1)
+    twins = jb.sweep({"a": rule, "b": rule}, problems, seeds=8)
+    others = jb.sweep({"a": rule, "b": jb.UniformGLR(delta=0.1)}, problems, seeds=30)
+    for draw in (plots.ratios, plots.profile):
+        for ds in (twins, jb.summary(twins)):
+            said = draw(ds).get_suptitle().replace("\n", " ")
+            assert said == "a has the smallest mean pulls in all 2 cells; others may be as good in 2"
+        assert draw(others).get_suptitle() == "b has the smallest mean pulls in all 2 cells"
