@@ -11,7 +11,7 @@ from jaxbandits import checks
 from jaxbandits.errors import UsageError, check_text, unknown_name
 from jaxbandits.report.dimensions import check_one_a_run, nearest, values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
-from jaxbandits.status import NOT_RUN, stopped_early
+from jaxbandits.status import NOT_RUN, stopped_early, warn_of_lost_status
 
 __all__ = ["Labelled", "Runs", "joined", "labelled", "place_of", "runs_of", "seeds_left_out"]
 
@@ -98,6 +98,8 @@ def runs_of(ds: xr.Dataset, value: str) -> Runs:
         values = (1 - values).assign_attrs(long_name="failure rate")
     nothing = xr.zeros_like(values, bool)
     truncated, not_run = nothing, nothing.all("seed")
+    if value in GROWING:
+        warn_of_lost_status(ds)
     if "status" in ds:
         truncated = nothing | stopped_early(ds["status"]) if value in GROWING else nothing
         not_run = not_run | (ds["status"] == NOT_RUN).all("seed")

@@ -16,7 +16,7 @@ from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.run_statistics import QUANTILES, Statistics, is_rate, of_runs
-from jaxbandits.status import NOT_RUN, STALLED, stopped_early
+from jaxbandits.status import NOT_RUN, STALLED, stopped_early, warn_of_lost_status
 
 __all__ = [
     "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "Reduced", "check_names", "check_runs",
@@ -90,6 +90,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
     ds = ds.transpose(*ds["pulls"].dims, ...)  # variables may have dimensions in orders of their own
+    warn_of_lost_status(ds)
     status = ds["status"] if "status" in ds else xr.zeros_like(ds["pulls"], np.int8)
     stopped, left_out = stopped_early(status), (status == NOT_RUN).sum("seed")
     if missing := int((ds["pulls"].isnull().sum("seed") - left_out).sum()):  # Datasets with other seeds were joined
@@ -228,7 +229,7 @@ def check_names(runs: xr.DataArray, variables: Iterable[str]) -> None:
 
 
 def check_runs(ds: object) -> None:
-    """Refuse an object that is not a Dataset of runs, with at least one; warn of runs that occur twice or are cut."""
+    """Refuse an object that is not a Dataset of runs, with at least one; warn of runs that occur twice."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:
@@ -238,8 +239,6 @@ def check_runs(ds: object) -> None:
     if "seed" in ds.indexes and not ds.indexes["seed"].is_unique:
         twice = ds.indexes["seed"][ds.indexes["seed"].duplicated()][0]
         warn(f"seed {twice} occurs more than once, and each time counts as a run: jb.merge([…]) has each run once")
-    if "jaxbandits_version" in ds.attrs and "status" not in ds:
-        warn("the Dataset has lost its status: truncated runs count as runs that ended; keep ds.status")
     for name in ("correct", "wrong_size"):
         values = ds[name].values if name in ds and ds[name].dtype != bool else np.zeros(0)
         values = values.astype(np.float64)  # a missing run makes a truth value an object

@@ -254,6 +254,10 @@ def test_a_result_without_its_status_is_said():
     assert summary(found).censored == 8
     with pytest.warns(UserWarning, match="^the Dataset has lost its status: truncated runs count as runs that ended"):
         assert summary(found[["pulls", "correct"]]).censored == 0
+    study = jb.sweep([jb.LUCB(epsilon=0.5, delta=0.1), jb.UGapEc(epsilon=0.5, delta=0.1)], jb.bernoulli([0.9, 0.1]), 8)
+    jb.difference(study[["pulls", "correct"]], "failure")
+    with pytest.warns(UserWarning, match="^the Dataset has lost its status"):
+        jb.difference(study[["pulls", "correct"]], "pulls")
 
 
 def test_runs_that_occur_twice_are_said():
