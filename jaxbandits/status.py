@@ -6,13 +6,9 @@ spent. Counts of such runs are called `stopped_early`.
 
 from typing import Any
 
-import xarray as xr
-
-from jaxbandits.errors import warn
-
 __all__ = [
     "CAPPED", "ENDED", "MOST_IDLE", "NONE_STAYS", "NOT_RUN", "OUTSIDE", "STALLED", "STATUS", "TAKEN_BACK", "fault_of",
-    "stopped_early", "warn_of_lost_status",
+    "stopped_early",
 ]  # fmt: skip
 
 ENDED, CAPPED, STALLED = 0, 1, 2
@@ -30,12 +26,6 @@ STATUS = (
 def stopped_early(status: Any) -> Any:
     """Return which runs were truncated, bool in the shape of `status`."""
     return status > ENDED
-
-
-def warn_of_lost_status(ds: xr.Dataset) -> None:
-    """Warn of a selection of a result's variables that does not tell truncated runs from others."""
-    if "jaxbandits_version" in ds.attrs and "status" not in ds:
-        warn("the Dataset has lost its status: truncated runs count as runs that ended; keep ds.status")
 
 
 def fault_of(status: int, name: str, arms: int) -> str:

@@ -10,8 +10,9 @@ import xarray as xr
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, check_text, unknown_name
 from jaxbandits.report.dimensions import check_one_a_run, nearest, values_of
+from jaxbandits.report.run_statistics import warn_of_lost_status
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
-from jaxbandits.status import NOT_RUN, stopped_early, warn_of_lost_status
+from jaxbandits.status import NOT_RUN, stopped_early
 
 __all__ = ["Labelled", "Runs", "joined", "labelled", "place_of", "runs_of", "seeds_left_out"]
 

@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-__all__ = ["QUANTILES", "TRUTH", "Statistics", "between", "is_rate", "of_runs"]
+from jaxbandits.errors import warn
+
+__all__ = ["QUANTILES", "TRUTH", "Statistics", "between", "is_rate", "of_runs", "warn_of_lost_status"]
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
@@ -50,6 +52,12 @@ def of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
         quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
     ends = {ending: quantiles.isel(quantile=place, drop=True) for place, ending in enumerate(QUANTILES)}
     return Statistics(number, mean, sd, ends)
+
+
+def warn_of_lost_status(ds: xr.Dataset) -> None:
+    """Warn of a selection of a result's variables that does not tell truncated runs from others."""
+    if "jaxbandits_version" in ds.attrs and "status" not in ds:
+        warn("the Dataset has lost its status: truncated runs count as runs that ended; keep ds.status")
 
 
 def is_rate(mean: xr.DataArray) -> bool:

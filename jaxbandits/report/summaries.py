@@ -15,8 +15,8 @@ from jaxbandits.errors import UsageError, warn
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
-from jaxbandits.report.run_statistics import QUANTILES, Statistics, is_rate, of_runs
-from jaxbandits.status import NOT_RUN, STALLED, stopped_early, warn_of_lost_status
+from jaxbandits.report.run_statistics import QUANTILES, Statistics, is_rate, of_runs, warn_of_lost_status
+from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
     "ENDINGS", "FLAGS", "GROWING", "LIMITED", "PER_ARM", "Reduced", "check_names", "check_runs",
