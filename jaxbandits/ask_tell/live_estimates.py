@@ -98,9 +98,9 @@ class Estimates(SessionState):
         self._warn_of_range()
         # Or else its proof is for other arms or rewards, or for a best arm that leads by epsilon.
         same, known = self._first_arms == self._arms == len(self._present), self._algorithm
-        same = same and self._reward_range <= known.traits.proof_range
-        same = same and (self._bounded or not known.given("variance"))  # Bernstein's radii
-        proved = same and known.proved and claims(known, "proved") and not isinstance(known, ZoneRule)
+        bounded = self._bounded or not known.given("variance")  # as Bernstein's radii need it
+        suited = bounded and self._reward_range <= known.traits.proof_range and not isinstance(known, ZoneRule)
+        proved = same and suited and known.proved and claims(known, "proved")
         least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
         if least and isinstance(known, LinGapE):
             features = np.eye(self._arms) if known.features is None else np.asarray(known.features)

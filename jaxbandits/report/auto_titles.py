@@ -48,7 +48,8 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
 
 def _beyond_both_ends(lows: np.ndarray, highs: np.ndarray) -> int | None:
     """Return where an interval lies below those of both ends, or above both, and the farthest so; None if nowhere."""
-    below, above = min(lows[0], lows[-1]) - highs, lows - max(highs[0], highs[-1])
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
+        below, above = min(lows[0], lows[-1]) - highs, lows - max(highs[0], highs[-1])
     found = np.nan_to_num(np.maximum(below, above), nan=-1.0)
     return int(found.argmax()) if found.max() > 0 else None
 

@@ -159,9 +159,9 @@ def quantiles(
     for i, (text, colour) in enumerate(zip(texts, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         parts = {part: known[f"{y}_{part}"].isel(at).values for part in ("q10", "q50", "q90", "mean")}
-        dots = ~cut_mean.isel(at).values & (parts["mean"] > -np.inf)
-        parts = {part: values.clip(finite.min(), finite.max()) for part, values in parts.items()}  # infinite ends
         cut = cut_mean.isel(at).values
+        dots = ~cut & (parts["mean"] > -np.inf)
+        parts = {part: values.clip(finite.min(), finite.max()) for part, values in parts.items()}  # infinite ends
         centre = np.arange(known.sizes[x]) + (i - (len(lines) - 1) / 2) * width
         axes.bar(centre, parts["q90"] - parts["q10"], 0.85 * width, parts["q10"], color=colour, alpha=0.45, label=text)
         axes.hlines(

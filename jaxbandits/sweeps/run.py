@@ -157,8 +157,9 @@ def sweep(
     placement = Placement(devices, lanes, chunk, on_chip)
     if store is not None:
         path, share = path_of(store), part_of(part)
-        if dropped := [name for name in metrics or () if plan.layout.variables[name].per_arm and keep == "summary"]:
-            names = ", ".join(dropped)
+        of_arms = [name for name in metrics or () if plan.layout.variables[name].per_arm]
+        if keep == "summary" and of_arms:
+            names = ", ".join(of_arms)
             warn(f'keep="summary" keeps no metric with a number for each arm, {names}: keep="moments" has its mean')
         report = None if on_progress is None else lambda progress, _: on_progress(progress)
         outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, Listeners(report), limit)
