@@ -293,3 +293,14 @@ def test_bad_scores_are_refused(scores, message):
         jb.matrix(scores)
     with pytest.raises(jb.UsageError, match="item names a column of a file"):
         jb.matrix(GAPS, item="question")
+
+
+def test_a_lead_that_float32_erases_is_refused():
+    """Scores that float32 rounds to the same number tied, so that either answer was right."""
+    rest = np.linspace(0, 1, 50)
+    for first, second in ((0.9000000001, 0.9), (0.90000001, 0.9)):
+        with pytest.raises(jb.UsageError, match=r"column 1 leads column 2 by .* move the scores towards 0"):
+            jb.matrix(np.stack([np.full(50, first), np.full(50, second), rest], axis=1))
+    assert jb.matrix(np.stack([np.full(50, 0.9), np.full(50, 0.9), rest], axis=1)).arms == 3
+    with pytest.raises(jb.UsageError, match=r"^scores must have a row per item and a column per candidate.* \(3,\)$"):
+        jb.matrix(pd.Series([1, 0, 1]))
