@@ -140,8 +140,9 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
 
     Args:
         problem: a problem, or a family of problems (a constructor's result with axes).
-        costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019); or one price per arm, or one for
-            all, not negative. On a score matrix it is the price of an evaluation; pulls that read no cell are free.
+        costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019), and a negative one is paid back;
+            or one price per arm, or one for all, not negative. On a score matrix it is the price of an evaluation;
+            pulls that read no cell are free.
         random: whether a pull of an arm costs 1 with its price as probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
