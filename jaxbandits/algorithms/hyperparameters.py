@@ -9,7 +9,7 @@ import numpy as np
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_made_float, is_own_number, is_parameter, is_word
-from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards, warn_beyond_proof
+from jaxbandits.algorithms.reward_range import check_range, check_unit_rewards, warn_beyond_proof, with_range_from_zero
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, numbers
@@ -32,6 +32,8 @@ class Hyperparameters:
     traits: ClassVar[Traits] = Traits()
     #: Whether the cost of a pull must be given with its reward, in a live experiment.
     takes_costs: ClassVar[bool] = False
+    #: Whether rewards must lie in [0, b], as for a bound by a Bernoulli divergence.
+    from_zero: ClassVar[bool] = False
     #: What an oracle takes from the problem, in words.
     oracle_knows: ClassVar[str] = "the true gaps"
 
@@ -103,7 +105,7 @@ class Hyperparameters:
         if self._has("b"):
             check_range(self, problem)
         warn_beyond_proof(self, problem)
-        return self
+        return with_range_from_zero(self, problem) if self.from_zero else self
 
     def prepared(self) -> Self:
         """Fill in the defaults that depend on other parameters only, before a live experiment."""
@@ -172,9 +174,7 @@ class Hyperparameters:
                 f"{arms_per_bandit} arms"
             )
         needed = max(self.initial_pulls, 1) * count
-        if self.one_by_one:  # the budget need not cover a pull of each
-            return
-        if budget is not None and is_number(budget) and budget < needed:
+        if not self.one_by_one and is_number(budget) and budget < needed:  # one by one it need not cover a pull of each
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
     def check_live(self) -> None:

@@ -73,7 +73,6 @@ class Traits:
             It is not checked that a smaller value never stops a run earlier.
         relative_cost: how long a pull takes, roughly, as a multiple of a pull of UGapEc (measured). It sets the number
             of runs in a comparison, and changes no result of a run.
-        from_zero: whether rewards must lie in [0, b], as for a bound by a Bernoulli divergence.
         proof_range: the largest range b of rewards for which delta is proved; infinite for a rule with a field `b`.
         unit_rewards: whether rewards, and prices that are spent, must lie in [0, 1]: other problems are refused.
         spends: name of the field that holds a budget of cost, spent pull by pull; the engine keeps the account.
@@ -98,7 +97,6 @@ class Traits:
     stops_by: tuple[str, ...] = ()
     relative_cost: float = 1.0
     spends: str | None = None
-    from_zero: bool = False
     proof_range: float = math.inf
     unit_rewards: bool = False
 

@@ -11,7 +11,6 @@ from jaxbandits.algorithms.indifference_zone.zone_checks import ZoneRule
 from jaxbandits.algorithms.inherited_claims import claims
 from jaxbandits.algorithms.likelihood_ratio.glr_families import UNKNOWN_VARIANCE
 from jaxbandits.algorithms.structured.lin_gap_e import LinGapE
-from jaxbandits.algorithms.structured.linear_means import check_length
 from jaxbandits.algorithms.traits import tolerance_of
 from jaxbandits.ask_tell.remaining_pulls import RemainingPulls, estimated_problem, simulate_rest
 from jaxbandits.ask_tell.session_state import SessionState
@@ -100,11 +99,10 @@ class Estimates(SessionState):
         same, known = self._first_arms == self._arms == len(self._present), self._algorithm
         bounded = self._bounded or not known.given("variance")  # as Bernstein's radii need it
         suited = bounded and self._reward_range <= known.traits.proof_range and not isinstance(known, ZoneRule)
-        proved = same and suited and known.proved and claims(known, "proved")
-        least = 1 - (self._own_delta or 1.0) if proved and self._run.decided else 0.0
-        if least and isinstance(known, LinGapE):
-            features = np.eye(self._arms) if known.features is None else np.asarray(known.features)
-            check_length(type(known).__name__, features, self.means, known.norm)
+        proved = self._run.decided and same and suited and known.proved and claims(known, "proved")
+        least = 1 - (self._own_delta or 1.0) if proved else 0.0
+        if proved and isinstance(known, LinGapE):
+            known.check_norm(self.means)
         epsilon = 0.0 if criterion == "exact" else tolerance_of(self._algorithm)
         others = [arm for arm in (*self._present, *self._joining) if not mask[arm]]
 

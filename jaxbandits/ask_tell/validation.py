@@ -61,7 +61,7 @@ def _setting_of_interval(algorithm: Hyperparameters) -> str | None:
         return " by betting"
     if isinstance(algorithm, FamilyRule) and algorithm.family_word == "bernoulli":
         return " with family=bernoulli"
-    return "" if algorithm.traits.from_zero else None
+    return "" if algorithm.from_zero else None
 
 
 def law_of(algorithm: Hyperparameters, given: float | None, bounded: bool) -> str:

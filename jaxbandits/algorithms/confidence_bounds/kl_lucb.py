@@ -3,8 +3,6 @@
 Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT.
 """
 
-from typing import Self
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,10 +11,8 @@ from jaxbandits import theory
 from jaxbandits.algorithms.confidence_bounds.lucb_rounds import LUCBRounds, LUCBState, Rivals
 from jaxbandits.algorithms.parameters import parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
-from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.bernoulli_bounds import kl_rival_key, kl_upper_of_key
 from jaxbandits.statistics.confidence import kl2013_level, kl2013_rate
 
@@ -62,8 +58,8 @@ class KLLUCB(LUCBRounds):
         source="Kaufmann, Kalyanakrishnan 2013",
         answers="m",
         tolerance="epsilon",
-        from_zero=True,
     )
+    from_zero = True
 
     @property
     def proved(self) -> bool:
@@ -80,14 +76,6 @@ class KLLUCB(LUCBRounds):
         return Theorem(
             theory.kl_lucb_pulls_bound, (means / b, epsilon / b, delta, m), "derived, after the KL-LUCB paper"
         )
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in a range that begins at 0.
-
-        Raises:
-            UsageError: the rewards do not lie in an interval [0, b].
-        """
-        return with_range_from_zero(super().resolved(problem), problem)
 
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
         """Return h and l by {q: N d(mean / b, q / b) <= beta(t)}; U is compared as b - U, which keeps all digits."""

@@ -11,6 +11,7 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.structured.linear_means import (
     check_given,
+    check_length,
     check_means,
     checked_features,
     features_of,
@@ -92,9 +93,16 @@ class LinGapE(Rule):
             UsageError: rewards with heavy tails, or no table of finite numbers.
         """
         found = super().resolved(problem).prepared()
-        features = np.eye(problem.arms) if found.features is None else found.features
-        check_means(type(self).__name__, features, problem, self.norm)
+        check_means(type(self).__name__, found._table(problem.arms), problem, self.norm)
         return found
+
+    def check_norm(self, means: np.ndarray) -> None:
+        """Warn where means `(K,)`, such as estimated ones, have a longer theta than `norm` allows."""
+        check_length(type(self).__name__, self._table(len(means)), means, self.norm)
+
+    def _table(self, arms: int) -> np.ndarray:
+        """Return the features; without any, those that give each arm a parameter of its own."""
+        return np.eye(arms) if self.features is None else np.asarray(self.features)
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Check that there are features.

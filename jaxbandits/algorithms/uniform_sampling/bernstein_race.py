@@ -5,18 +5,14 @@ for the intervals; Mnih, Szepesvari, Audibert (2008), "Empirical Bernstein stopp
 (2013), "Information complexity in bandit subset selection", COLT, Algorithm 1, for the race.
 """
 
-from typing import Self
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.protocol import algorithm
-from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.algorithms.uniform_sampling.races import Bounds, Race
-from jaxbandits.problems.base import Problem
 
 __all__ = ["BernsteinRace"]
 
@@ -63,9 +59,9 @@ class BernsteinRace(Race):
     sides = 3.0
     traits = Traits(
         setting="fixed confidence, (ε, m); looks at growing numbers of pulls", answers="m", tolerance="epsilon",
-        from_zero=True,
         source="Audibert, Munos, Szepesvári 2009; Kaufmann, Kalyanakrishnan 2013",
     )  # fmt: skip
+    from_zero = True
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
@@ -75,14 +71,6 @@ class BernsteinRace(Race):
         if means.min() < 0 or means.max() > b:
             return None
         return Theorem(theory.bernstein_race_pulls_bound, (means, epsilon, delta, m, b, self.growth), "derived")
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in a range that begins at 0.
-
-        Raises:
-            UsageError: rewards that do not lie in an interval [0, b].
-        """
-        return with_range_from_zero(super().resolved(problem), problem)
 
     def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
         """Return mean +- sqrt(2 V level / n) + 3 b level / n, cut to [0, b]."""

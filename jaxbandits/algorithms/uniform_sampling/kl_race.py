@@ -4,15 +4,12 @@ Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selec
 """
 
 import dataclasses
-from typing import Self
 
 import jax
 
 from jaxbandits.algorithms.protocol import algorithm
-from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.algorithms.uniform_sampling.hoeffding_race import HoeffdingRace
 from jaxbandits.algorithms.uniform_sampling.races import Bounds
-from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
 
 __all__ = ["KLRace"]
@@ -43,18 +40,9 @@ class KLRace(HoeffdingRace):
     """
 
     traits = dataclasses.replace(
-        HoeffdingRace.traits,
-        setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls",
-        from_zero=True,
+        HoeffdingRace.traits, setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls"
     )
-
-    def resolved(self, problem: Problem) -> Self:
-        """Fill in a range that begins at 0.
-
-        Raises:
-            UsageError: rewards that do not lie in an interval [0, b].
-        """
-        return with_range_from_zero(super().resolved(problem), problem)
+    from_zero = True
 
     def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
         """Return the ends of {q: n d(mean / b, q / b) <= level}."""

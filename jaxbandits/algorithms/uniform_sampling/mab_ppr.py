@@ -28,6 +28,7 @@ __all__ = ["MABPPR"]
 
 # The rounds that slots are reserved for. In the last, delta_t is 10^-9 delta; no run gets near it.
 _ROUNDS = 30
+_CONSTANTS = tuple(field.name for field in dataclasses.fields(theory.PPRConstants))
 
 
 class _State(NamedTuple):
@@ -108,10 +109,8 @@ class MABPPR(Rule):
     @property
     def proved(self) -> bool:
         """Whether Theorem 3.1 covers the constants: not those of `practical`."""
-        full = self.prepared()
-        names = [field.name for field in dataclasses.fields(theory.PPRConstants)]
-        constants = theory.PPRConstants(**{name: getattr(full, name) for name in names})
-        return theory.ppr_conditions(constants).valid
+        full = vars(self.prepared())
+        return theory.ppr_conditions(theory.PPRConstants(**{name: full[name] for name in _CONSTANTS})).valid
 
     def prepared(self) -> Self:
         """Fill in the constants that were not given, and the slots that they need."""
@@ -119,8 +118,7 @@ class MABPPR(Rule):
         known = theory.PPR_PRACTICAL
         if self.constants == "theory":
             known = theory.ppr_constants(self.epsilon, self.delta, correlation, self.n_final).constants
-        fields = [field.name for field in dataclasses.fields(known)]
-        own = {name: getattr(self, name) for name in fields}
+        own = {name: getattr(self, name) for name in _CONSTANTS}
         own = {name: float(getattr(known, name)) if value is None else value for name, value in own.items()}
         new = dataclasses.replace(self, correlation=correlation, **own)
         return new if self.slots is not None else dataclasses.replace(new, slots=new._slots())
