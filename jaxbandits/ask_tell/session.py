@@ -5,9 +5,10 @@ that `jb.run` would pull with the same rewards in its reward table. The complete
 text. It is a function of the session's arguments and the messages that it got: pulls asked, told and forgotten.
 """
 
+import copy
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +54,10 @@ class AskTell(ArmChanges):
             f"<AskTell: {checks.shown(self._known)}, {self._arms} arms, {made} pulls, {flying} in flight, "
             f"{'done' if self.done else 'not done'}, recommends {answer}>"
         )
+
+    def __copy__(self) -> Self:
+        """Return a session that goes on by itself: what one of the two is told, the other is not."""
+        return copy.deepcopy(self)
 
     @overload
     def ask(self) -> int: ...

@@ -1,5 +1,6 @@
 """A live session pulls the arms of the simulated run, survives JSON at any moment, and refuses what cannot be."""
 
+import copy
 import dataclasses
 import json
 
@@ -232,6 +233,18 @@ def test_its_text_says_how_far_it_is():
     while not session.done:
         session.tell(arm := session.ask(), float(arm == 1))
     assert str(session) == "<AskTell: Uniform(budget=4, m=1), 2 arms, 4 pulls, 0 in flight, done, recommends [1]>"
+
+
+def test_a_copy_goes_on_by_itself():
+    """What was told to a session was in its copy, too, whose run stood still."""
+    session = AskTell(jb.UGapEc(epsilon=0.1, delta=0.05), 3)
+    first, *others = session.ask(3)
+    session.tell(first, 1.0)
+    kept = copy.copy(session)
+    session.tell(others, [0.0, 1.0])
+    assert kept.pulls.sum() == 1 and kept.in_flight == others
+    kept.tell(others, [0.0, 1.0])
+    assert kept.to_json() == session.to_json()
 
 
 def test_asking_twice_gives_the_same_arm_and_nothing_is_recommended_at_first():

@@ -109,8 +109,10 @@ def test_missing_values_of_nullable_columns_of_pandas_are_missing():
     table = pd.DataFrame({"a": [0, 1, None], "b": [True, True, False], "c": [0.5, None, None]})
     for given in (table, table.convert_dtypes()):
         np.testing.assert_allclose(jb.matrix(given).mean, [0.5, 2 / 3, 0.5])
-    with pytest.raises(jb.UsageError, match="scores must be numbers"):
+    with pytest.raises(jb.UsageError, match="scores must be numbers, got 'x' in column 'a'"):
         jb.matrix(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}).convert_dtypes())
+    with pytest.raises(jb.UsageError, match="samples must be numbers, got 'y' in column 'arm'"):
+        jb.empirical(pd.DataFrame({"reward": [1, 2], "arm": ["y", "x"]}))
 
 
 def test_moments_are_those_of_the_scores():

@@ -2,16 +2,17 @@
 
 import collections
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from jaxbandits.checks import SUMMABLE, as_single
+from jaxbandits.checks import SUMMABLE, as_single, numbers, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.io.csv_files import looks_like_number
 from jaxbandits.io.index_columns import index_like
 from jaxbandits.problems.value_range import HELD
 
-__all__ = ["check_columns", "check_names", "check_scores", "refuse_indices"]
+__all__ = ["check_columns", "check_names", "check_scores", "refuse_indices", "table_numbers"]
 
 #: Largest share of a column's standard deviation by which rounding to float32 may move a value.
 _ROUNDING = 0.1
@@ -45,6 +46,15 @@ def check_names(source: str, names: list[str], places: Sequence[int], one: str, 
     number = collections.Counter(names)
     if repeated := [name for name in names if number[name] > 1]:
         raise UsageError(f"{source}: there are {number[repeated[0]]} columns {repeated[0]!r}: {twice}")
+
+
+def table_numbers(what: str, table: Any) -> np.ndarray:
+    """Return `numbers` of a table; where a column of a data frame holds a text, the message names the column."""
+    if hasattr(table, "columns") and (values := np.asarray(table)).dtype == object:
+        for name, column in zip(table.columns, values.T, strict=True):
+            if text := next((value for value in column if isinstance(value, str)), None):
+                raise UsageError(f"{what} must be numbers, got {shown(text)} in column {str(name)!r}")
+    return numbers(what, table)
 
 
 def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:

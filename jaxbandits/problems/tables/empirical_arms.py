@@ -11,14 +11,13 @@ from jax.typing import ArrayLike
 from jaxbandits import data
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
-from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.io.csv_files import Table
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
-from jaxbandits.problems.tables.column_checks import check_columns, check_names, refuse_indices
+from jaxbandits.problems.tables.column_checks import check_columns, check_names, refuse_indices, table_numbers
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 from jaxbandits.random.threefry import block
 
@@ -145,7 +144,7 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
         >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
         [0.33333334 0.8333334 ]
     """
-    table = numbers("samples", samples)
+    table = table_numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
     if not hasattr(samples, "columns"):

@@ -12,7 +12,7 @@ from jaxbandits.checks import NOT_NEGATIVE, each, numbers, shown, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.tables.column_checks import check_scores, refuse_indices
+from jaxbandits.problems.tables.column_checks import check_scores, refuse_indices, table_numbers
 from jaxbandits.problems.tables.finite_arms import Matrix
 from jaxbandits.problems.tables.score_files import ScoreTable, read_scores
 
@@ -73,7 +73,7 @@ def matrix(
         if given != usual:
             raise UsageError(f"{option} names a column of a file, and scores are given as numbers")
     assert not isinstance(scores, str | Path)
-    table = numbers("scores", _with_nan(scores))
+    table = table_numbers("scores", _with_nan(scores))
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise UsageError(f"scores must have a row per item and a column per candidate, two or more, got {table.shape}")
     columns = [f"column {j + 1}" for j in range(table.shape[1])]
