@@ -31,13 +31,13 @@ class AnytimeTest(NamedTuple):
 
 
 def _statistic(counts: CountTable, epsilon: float, unit: float) -> float:
-    """Return the least statistic of the arm with the largest mean against another; `epsilon` is in the tests' unit.
+    """Return the least statistic of the leader against another arm; `epsilon` is in the tests' unit.
 
     float32 loses the differences of means near 1 or far from 0. So coins are taken in float64, and normal rewards by
     their distances from the largest mean.
     """
     means = counts.means / unit
-    best = int(np.argmax(means))
+    best = counts.leader
     lead: Any = StaticInt(0) if epsilon == 0 else epsilon
     if counts.rewards == "normal":
         pulls, variance = (
@@ -69,7 +69,7 @@ def family_settings(rewards: str) -> dict[str, str]:
 
 
 def anytime_test(counts: CountTable, epsilon: float, unit: float) -> AnytimeTest:
-    """Return the test that the arm with the largest mean is within epsilon of the best.
+    """Return the test that the leader is within epsilon of the best arm.
 
     It holds at all times together, if each arm was chosen by what was known before its reward.
 

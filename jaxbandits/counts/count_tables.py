@@ -70,6 +70,12 @@ class CountTable:
         """Return the mean reward of each arm, float64 `(K,)`; NaN without pulls."""
         return np.where(self.pulls > 0, self.total / np.maximum(self.pulls, 1), np.nan)
 
+    @property
+    def leader(self) -> int:
+        """Return the arm with the largest mean; of several the one with the most pulls, then the least spread."""
+        means = np.where(self.pulls > 0, self.means, -np.inf)
+        return int(np.lexsort((np.arange(len(means), 0, -1), -self.squares, self.pulls, means))[-1])
+
 
 def read_counts(counts: Any, columns: Columns, rewards: str | None, reward_range: float, where: str) -> CountTable:
     """Return the counts of arms; arguments and errors as of `plan`."""

@@ -130,7 +130,7 @@ def plan(
     horizon = min(max(_NEXT * len(table.arms), int(_NEXT_SHARE * made)), cap)
     shares = next_pulls(simulated[0].rule, runs, horizon) if simulated else np.zeros(len(table.arms))
     return CountPlan(
-        arms=_arms(table, posterior.marginals, found), best=table.arms[_leader(table)], delta=delta, epsilon=epsilon,
+        arms=_arms(table, posterior.marginals, found), best=table.arms[table.leader], delta=delta, epsilon=epsilon,
         rewards=table.rewards, prior=posterior.prior, taken=table.taken, test=anytime_test(table, epsilon, unit),
         error=found.error, rules=simulated, left_out=left_out if rules is None else [], budget=budget, value=value,
         next_arm=_next_arm(table, simulated[0].rule, runs) if shares.any() else None,
@@ -143,12 +143,6 @@ def _next_arm(table: CountTable, rule: Rule, runs: Simulated) -> str:
     """Return the arm that a rule pulls next: one with too few pulls, or the one that it selects."""
     few = table.pulls < rule.initial_pulls
     return table.arms[int(np.argmax(few if few.any() else next_pulls(rule, runs, 2)))]
-
-
-def _leader(table: CountTable) -> int:
-    """Return the arm with the largest mean, the one with the most pulls of several."""
-    means = np.where(table.pulls > 0, table.means, -np.inf)
-    return int(np.argmax(np.where(means == means.max(), table.pulls, -1)))
 
 
 def _arms(table: CountTable, marginals: Marginals, found: Chances) -> list[ArmNow]:

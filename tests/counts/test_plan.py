@@ -258,3 +258,12 @@ def test_normal_rewards_may_lie_far_from_0_and_have_any_unit(origin, unit):
     assert other.test.delta == pytest.approx(one.test.delta, rel=1e-3)
     assert other.rules[0].median == pytest.approx(one.rules[0].median, rel=0.1)
     assert other.next_shares == pytest.approx(one.next_shares, abs=0.1)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 1, 0)])
+def test_the_order_of_the_rows_changes_nothing_where_leaders_tie(order):
+    """The test was of the first of the tied arms, and the answer named the one with the most pulls."""
+    counts = {"arm": ["A", "B", "C"], "pulls": [1000, 100_000, 500], "successes": [500, 50_000, 245]}
+    plan = jb.plan({name: [column[i] for i in order] for name, column in counts.items()}, epsilon=0.15, rules=[])
+    assert (plan.best, plan.answer) == ("B", "decided")
+    assert plan.test.delta == pytest.approx(1.1166e-06, rel=1e-4)

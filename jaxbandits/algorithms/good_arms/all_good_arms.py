@@ -4,10 +4,11 @@ Mason, Jain, Tripathy, Nowak (2020), "Finding all epsilon-good arms in stochasti
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
@@ -15,6 +16,7 @@ from jaxbandits.algorithms.traits import ANY, Traits
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
 from jaxbandits.theory.answer_sets import lower_line
 
 __all__ = ["AllGoodArms", "Bounds"]
@@ -60,6 +62,19 @@ class AllGoodArms(Rule):
         super().check(arms_per_bandit, bandits)
         if self.multiplicative and is_number(self.epsilon) and self.epsilon >= 1:
             raise UsageError(f"{type(self).__name__}: a multiplicative epsilon must be below 1, got {self.epsilon:g}")
+
+    def resolved(self, problem: Problem) -> Self:
+        """Fill in the problem's range.
+
+        Raises:
+            UsageError: the range is not known; or with `multiplicative` all means are negative, and the line is above
+                the best.
+        """
+        if self.multiplicative and not problem.drawn and (best := float(np.max(problem.mean))) < 0:
+            raise UsageError(
+                f"{type(self).__name__}: with a multiplicative epsilon the best mean must not be negative, got {best:g}"
+            )
+        return super().resolved(problem)
 
     def bounds(self, mean: jax.Array, radius: jax.Array, among: jax.Array | None = None) -> Bounds:
         """Return what the intervals mean +- radius say; the best arm is among some, bool `(K,)`, or all."""

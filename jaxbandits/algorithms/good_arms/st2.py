@@ -38,7 +38,7 @@ class ST2(AllGoodArms):
         epsilon: how far below the best mean an arm may be, not negative; with `multiplicative` a share of it, below 1.
         delta: allowed probability of error, in (0, 1).
         gamma: accuracy, not negative, in the unit of epsilon. With 0 a run cannot end where a mean lies on the line.
-        multiplicative: the line is (1 - epsilon) best, in place of best - epsilon.
+        multiplicative: the line is (1 - epsilon) best, in place of best - epsilon. The best mean must not be negative.
         b: range of the rewards; None takes the problem's.
 
     Raises:
