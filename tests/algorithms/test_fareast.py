@@ -112,5 +112,5 @@ def test_every_batch_is_that_of_the_reference(case):
 def test_a_multiplicative_line_above_the_best_mean_is_refused(rule):
     """No arm was good then, every answer was empty, and counted as right."""
     negative = jb.gaussian([-0.9, -0.3], sd=0.2)
-    with pytest.raises(jb.UsageError, match="the best mean must not be negative, got -0.3"):
+    with pytest.raises(jb.UsageError, match=r"the best mean must not be negative, got -0\.3"):
         jb.simulate(rule(epsilon=0.3, delta=0.2, multiplicative=True), negative, seeds=1)

@@ -242,7 +242,8 @@ def test_a_copy_goes_on_by_itself():
     session.tell(first, 1.0)
     kept = copy.copy(session)
     session.tell(others, [0.0, 1.0])
-    assert kept.pulls.sum() == 1 and kept.in_flight == others
+    assert kept.pulls.sum() == 1
+    assert kept.in_flight == others
     kept.tell(others, [0.0, 1.0])
     assert kept.to_json() == session.to_json()
 
