@@ -143,18 +143,22 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
     if not finished:
         yield _none_ended("fixed-budget", honest)
         return
-    best, *others = finished
-    equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
+    full = [row for row in finished if row.runs == found.seeds] or finished
+    best = next((row for row in finished if _beats(row, full[0])), full[0])
+    others = [row for row in finished if row is not best and not (_beats(full[0], row) or _beats(best, row))]
+    equal = [row for row in others if row in full]
     text = f"With {found.budget:,} pulls to spend, use "
     if equal:
         fewest = min(row.runs for row in [best, *equal])
         text += f"any of {_listed([best, *equal])}, which {runs(fewest)} cannot distinguish"
-        if best.failures == 0 and len(equal) == len(others):
+        if best.failures == 0 and len(others) == len(finished) - 1:
             text += " (a smaller --budget would, or more --seeds)"
     else:
         low, high = best.failure_interval
         text += f"{best.label}, wrong in {best.failures} of {runs(best.runs)}"
         text += f" (95% interval {100 * low:.3g}% to {100 * high:.3g}%)"
+    if few := [row for row in others if row not in full]:
+        text += f"; {_listed(few)} made no more than {runs(max(row.runs for row in few))}, too few to tell"
     oracles = [row for row in found.fixed_budget if row.oracle]
     for what in dict.fromkeys(row.algorithm.oracle_knows for row in oracles):
         some = [row for row in oracles if row.algorithm.oracle_knows == what]
@@ -178,14 +182,14 @@ def _differ(first: np.ndarray, second: np.ndarray) -> bool:
     return bool(abs(difference.mean()) > quantile * difference.std(ddof=1) / math.sqrt(both))
 
 
-def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
-    """Return whether failures differ, by McNemar's exact test on the seeds where just one of the two is wrong."""
-    both = min(len(first), len(second))
-    first, second = first[:both], second[:both]
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
-    if only_first + only_second == 0:
+def _beats(first: Row, second: Row) -> bool:
+    """Return whether the first is wrong less often, by McNemar's exact test on the seeds where just one of them is."""
+    both = min(first.runs, second.runs)
+    one, other = first.wrong[:both], second.wrong[:both]
+    only_first, only_second = int((one & ~other).sum()), int((other & ~one).sum())
+    if only_first >= only_second:
         return False
-    return bool(2 * scipy.special.bdtr(min(only_first, only_second), only_first + only_second, 0.5) < _LEVEL)
+    return bool(2 * scipy.special.bdtr(only_first, only_first + only_second, 0.5) < _LEVEL)
 
 
 def _listed(rows: Sequence[Row]) -> str:

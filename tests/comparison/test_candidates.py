@@ -475,6 +475,27 @@ def test_advice_on_a_budget_has_an_interval():
     assert "use good, wrong in 1 of 100 runs (95% interval 0.0253% to 5.45%)." in text
 
 
+def test_advice_on_a_budget_names_no_rule_that_its_runs_rule_out():
+    """A rule with 30 runs and no error came first, and all others were compared with it, on these 30 seeds."""
+
+    def late(label, number):
+        row = _row(label, [100] * 2000, number)
+        return dataclasses.replace(row, wrong=row.wrong[::-1])  # right on the slow rules' seeds
+
+    def advice(*rows):
+        return _comparison([good], list(rows)).advice()
+
+    good, bad, slow, slower = late("good", 19), late("bad", 171), _row("slow", [100] * 30), _row("slower", [100] * 20)
+    text = advice(slow, good, bad)
+    assert "use good, wrong in 19 of 2,000 runs" in text
+    assert "; slow made no more than 30 runs, too few to tell. " in text
+    assert "bad" not in text
+    text = advice(slow, slower, good, late("same", 20), bad)
+    assert "use any of good and same, which 2,000 runs cannot distinguish; slow and slower made no more than 30" in text
+    assert "slow" not in advice(good, _row("slow", [100] * 20, wrong=20), bad)
+    assert "use slow, wrong in 0 of 30 runs" in advice(slow, _row("early", [100] * 2000, 19), bad)
+
+
 @pytest.mark.usefixtures("few")
 def test_a_budget_needs_no_delta(capsys):
     found = compare(jb.bernoulli(MEANS), budget=60, seeds=200)
