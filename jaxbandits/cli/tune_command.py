@@ -135,7 +135,7 @@ def _said(steps: xr.Dataset, of: int) -> str:
 def _json_of(found: Any) -> str:
     """Return one JSON object: the values found, and the scores on the held-out instances; null where there is none."""
     rows = {
-        str(name): {str(key): _known(float(one)) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
+        str(name): {str(key): _known(one.item()) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
         for name in found.held_out["algorithm"].values
     }
     return dumps({"tuned": _values(found), "held_out": rows}, allow_nan=False)
@@ -161,4 +161,12 @@ def _table(found: Any) -> str:
         ]
         rows.append((str(name), *(text for pair in parts for text in pair)))
     tuned = ", ".join(f"{name} = {number:.4g}" for name, number in _values(found).items())
-    return f"Tuned: {tuned}\nOn instances that no step has seen:\n{text_table(rows, left=(0,))}"
+    lines = [f"Tuned: {tuned}", "On instances that no step has seen:", text_table(rows, left=(0,))]
+    cut = {str(one["algorithm"].values): int(one) for one in found.held_out["truncated"]}
+    if any(cut.values()):
+        counts = ", ".join(f"{name} {number:,}" for name, number in cut.items() if number)
+        lines.append(
+            f"Runs that were truncated, and are judged by their recommendation at that time: {counts}. Their pulls, "
+            "cost and steps are lower bounds."
+        )
+    return "\n".join(lines)

@@ -38,9 +38,10 @@ class Hardened:
 
     Attributes:
         problem: the instance found.
-        history: of each step `mean` of each arm, `value` and `value_se` of the metric there, and `complexity`.
-        judged: `value`, with `value_se`, `value_low` and `value_high` (95%), and `complexity` of the instance at the
-            `start` and the one `found`, from other runs than any step's.
+        history: of each step `mean` of each arm, `value` and `value_se` of the metric there, `complexity`, and how many
+            runs were `truncated`, int64: these are judged by their last state.
+        judged: `value`, with `value_se`, `value_low` and `value_high` (95%), `complexity` and `truncated` of the
+            instance at the `start` and the one `found`, from other runs than any step's.
     """
 
     problem: Problem
@@ -185,7 +186,8 @@ def _with_means(problem: Problem, means: jax.Array) -> Problem:
 
 def _row(means: jax.Array, found: xr.Dataset, level: Level) -> dict[str, float | np.ndarray]:
     numbers = {name: float(found[name]) for name in ("value", "value_se")}
-    return {"mean": np.asarray(means, np.float64), **numbers, "complexity": float(level.complexity(means))}
+    numbers |= {"complexity": float(level.complexity(means))}
+    return {"mean": np.asarray(means, np.float64), **numbers, "truncated": int(found["stopped_early"])}
 
 
 def _history(rows: list[dict[str, float | np.ndarray]]) -> xr.Dataset:

@@ -18,6 +18,7 @@ from jaxbandits.gradients.measures import OWN, Measure, measure_of, one_number, 
 from jaxbandits.gradients.missing_values import linearised
 from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.tuning.bijectors import Coordinate
 from jaxbandits.tuning.instance_parameters import INSTANCE
@@ -58,26 +59,27 @@ def goal_of(objective: str | Callable[..., ArrayLike], max_pulls: int | None) ->
 
 
 def measured(goal: Goal, algorithm: object, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
-    """Return `objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds.
+    """Return `objective` and `error` of every run, float64, and whether it was `truncated`, bool.
 
-    Their means are over the runs that have an objective.
+    They are along the algorithm's axes, instances and seeds. Means of the objective are over the runs that have one.
     """
     runs = sweep(
         algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics
     )  # fmt: skip
     objective = linearised(goal.measure.value(runs).astype(np.float64), (INSTANCE, "seed"))
-    return xr.Dataset({"objective": objective, "error": wrong(runs).astype(np.float64)})
+    error, truncated = wrong(runs).astype(np.float64), stopped_early(runs["status"])
+    return xr.Dataset({"objective": objective, "error": error, "truncated": truncated})
 
 
 def slopes(
     goal: Goal, algorithm: Rule, where: Sequence[Coordinate], points: dict[str, float], problems: ProblemFamily,
     seeds: int, root_seed: int,
-) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:  # fmt: skip
-    """Return means of objective and error, and their slopes in each coordinate, at the points.
+) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]], int]:  # fmt: skip
+    """Return means of objective and error, their slopes in each coordinate, at the points, and the truncated runs.
 
     Returns:
         By name of the variable; the slopes then by name of the parameter. Means are those of the runs at both sides.
-        The standard error of a slope that rests on too few runs is infinite.
+        The standard error of a slope that rests on too few runs is infinite. Last the number of truncated runs.
     """
     at = {one.parameter: one.value(points[one.parameter]) for one in where}
     levels: list[xr.Dataset] = []
@@ -91,7 +93,8 @@ def slopes(
             found[name][one.parameter] = _slope((up[name] - down[name]) / (2 * WIDTH))
         levels += [up, down]
     middle = sum(levels[1:], levels[0]) / len(levels)
-    return {name: mean_and_error(middle[name]) for name in found}, found
+    truncated = sum(int(runs["truncated"].sum()) for runs in levels)
+    return {name: mean_and_error(middle[name]) for name in found}, found, truncated
 
 
 def _slope(values: xr.DataArray) -> Estimate:

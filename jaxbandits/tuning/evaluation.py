@@ -26,6 +26,7 @@ def judged(
     Instances and seeds are the same for all, so that differences are paired. Intervals are Student's, with one degree
     of freedom fewer than there are instances, or seeds if these are fewer. An interval of an error is at least as wide
     as that of the same number of runs of one instance: none has width 0 because no run erred.
+    `truncated` counts the truncated runs, int64.
     """
     runs = {name: measured(goal, one, family(problems), seeds, root_seed) for name, one in algorithms.items()}
     return xr.concat(
@@ -66,7 +67,7 @@ def share_within(
 
 
 def _judged(runs: xr.Dataset, difference: xr.DataArray) -> xr.Dataset:
-    found: dict[str, float] = {}
+    found: dict[str, float | int] = {}
     fewest = min(runs.sizes[INSTANCE], runs.sizes["seed"])
     for name, values in (("objective", runs["objective"]), ("error", runs["error"]), ("difference", difference)):
         middle, se = mean_and_error(values)
@@ -74,6 +75,7 @@ def _judged(runs: xr.Dataset, difference: xr.DataArray) -> xr.Dataset:
         found |= {name: middle, f"{name}_se": se, f"{name}_low": middle - half, f"{name}_high": middle + half}
     count = runs.sizes[INSTANCE] * runs.sizes["seed"]
     low, high = (float(end) for end in clopper_pearson(np.asarray(round(found["error"] * count)), np.asarray(count)))
+    found["truncated"] = int(runs["truncated"].sum())
     found["error_low"] = max(min(found["error_low"], low), 0.0)
     found["error_high"] = min(max(found["error_high"], high), 1.0)
     return xr.Dataset({name: ((), value) for name, value in found.items()})

@@ -26,6 +26,7 @@ class Step(NamedTuple):
     multiplier: float
     means: dict[str, Estimate]
     slopes: dict[str, dict[str, Estimate]]
+    truncated: int | None  # how many runs; None in histories of versions that did not keep it
     drawn: int | None  # `hash_of` its problems; None in histories of versions that did not keep it
 
 
@@ -50,8 +51,9 @@ def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: Mappin
         name: (dims, np.asarray(values, np.float64).reshape([shapes[dim] for dim in np.atleast_1d(dims)]))
         for name, (dims, values) in found.items()
     }
-    if all(step.drawn is not None for step in steps):
-        arrays["drawn"] = ("step", np.asarray([step.drawn for step in steps], np.int64))
+    for name, kept in (("truncated", [one.truncated for one in steps]), ("drawn", [one.drawn for one in steps])):
+        if None not in kept:
+            arrays[name] = ("step", np.asarray(kept, np.int64))
     return xr.Dataset(
         arrays, coords={"step": np.arange(len(steps)), "parameter": names}, attrs={"spec": json.dumps(about)}
     )
@@ -87,8 +89,8 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[st
         points = {name: float(row["point"].sel(parameter=name)) for name in names}
         means = {mean: of(mean) for mean in MEANS}
         slopes = {mean: {name: of(f"{mean}_slope", parameter=name) for name in names} for mean in MEANS}
-        drawn = int(row["drawn"]) if "drawn" in row else None
-        steps.append(Step(points, float(row["multiplier"]), means, slopes, drawn))
+        truncated, drawn = (int(row[name]) if name in row else None for name in ("truncated", "drawn"))
+        steps.append(Step(points, float(row["multiplier"]), means, slopes, truncated, drawn))
     return steps
 
 

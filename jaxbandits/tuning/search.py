@@ -46,10 +46,11 @@ class Tuned:
         algorithm: with the parameters found.
         values: these, by name.
         history: of each step the parameters' values, the means of objective and error with their slopes and standard
-            errors, and the constraint's multiplier; `tune(…, history=…)` goes on from it. The attribute `found` has the
-            parameters found, and the objective of `held_out`, as JSON.
+            errors, the constraint's multiplier, and how many runs were `truncated`; `tune(…, history=…)` goes on from
+            it. The attribute `found` has the parameters found, and the objective of `held_out`, as JSON.
         held_out: objective and error on instances that no step has seen, with 95% intervals: of the start (`start`), of
-            what was found (`tuned`) and of what was given to compare; `difference` is to `tuned`, paired.
+            what was found (`tuned`) and of what was given to compare; `difference` is to `tuned`, paired. `truncated`
+            counts truncated runs, which are judged by their last state: their pulls are lower bounds.
     """
 
     algorithm: Any
@@ -171,8 +172,8 @@ def tune(
                 search.check_same(made[number_of], points, state.multiplier)
                 check_drawn(made[number_of], number_of, on)
             else:
-                means, found = slopes(goal, algorithm, where, points, family(on), seeds, own_seed)
-                made.append(Step(points, state.multiplier, means, found, hash_of(on)))
+                found = slopes(goal, algorithm, where, points, family(on), seeds, own_seed)
+                made.append(Step(points, state.multiplier, *found, hash_of(on)))
                 if on_step is not None:
                     on_step(history_of(made, where, about))
             state = search.moved(state, made[number_of], made[0])

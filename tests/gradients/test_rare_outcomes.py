@@ -127,7 +127,7 @@ def test_slopes_of_a_search_have_no_error_where_nothing_was_seen():
     algorithm = jb.UGapEc(epsilon=0.1, delta=0.01)
     on = family([jb.bernoulli([0.9, 0.1])] * 4)
     where = coordinates(accept(algorithm), ["delta"])
-    _, found = slopes(goal_of("pulls", None), algorithm, where, {"delta": where[0].point(0.01)}, on, 20, 0)
+    _, found, _ = slopes(goal_of("pulls", None), algorithm, where, {"delta": where[0].point(0.01)}, on, 20, 0)
     assert np.isinf(found["error"]["delta"].se)
     assert np.isfinite(found["objective"]["delta"].se)
 

@@ -90,6 +90,21 @@ def test_a_score_that_no_run_has_is_null():
     }
 
 
+def test_truncated_runs_are_told():
+    """Their pulls were printed as those of runs that had ended."""
+    names = ["objective", "error", "difference"]
+    numbers = {f"{name}{end}": ("algorithm", [0.5, 0.4]) for name in names for end in ("", "_low", "_high")}
+    held_out = xr.Dataset(numbers | {"truncated": ("algorithm", [0, 1200])}, {"algorithm": ["start", "tuned"]})
+    found = types.SimpleNamespace(values={"a": 1.5}, held_out=held_out)
+    assert tune_command._table(found).splitlines()[-1] == (
+        "Runs that were truncated, and are judged by their recommendation at that time: tuned 1,200. Their pulls, cost "
+        "and steps are lower bounds."
+    )
+    assert '"truncated": 1200}' in tune_command._json_of(found)
+    found.held_out = held_out.assign(truncated=0 * held_out.truncated)
+    assert "truncated" not in tune_command._table(found)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

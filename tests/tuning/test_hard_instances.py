@@ -77,6 +77,15 @@ def test_no_error_seen_is_not_none(metric, high):
     np.testing.assert_allclose(hard.judged["value_high"], high)
 
 
+def test_truncated_runs_are_counted():
+    """Pulls at the limit looked like those of runs that had ended."""
+    rule = jb.UGapEc(epsilon=0.02, delta=0.1)
+    hard = jb.adversary(rule, START, "pulls", steps=1, seeds=20, judged_seeds=50, max_pulls=30)
+    assert hard.history.truncated.values.tolist() == [20]
+    assert hard.judged.truncated.values.tolist() == [50, 50]
+    assert hard.judged.truncated.dtype == np.int64
+
+
 def test_what_a_budget_determines_is_known():
     hard = jb.adversary(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.1]), "pulls", steps=1, seeds=20, judged_seeds=50)
     assert hard.judged["value_low"].values.tolist() == hard.judged["value_high"].values.tolist() == [20, 20]

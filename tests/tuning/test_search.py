@@ -47,6 +47,14 @@ class Dial:
 
 
 @jb.algorithm
+class Endless(Dial):
+    """Pulls on and on."""
+
+    def done(self, state, arms):
+        return jnp.asarray(False)
+
+
+@jb.algorithm
 class TwoDials(Dial):
     """Has a whole number too."""
 
@@ -236,6 +244,17 @@ def test_intervals_from_few_instances_or_seeds_are_students(kept, seeds):
     middle, half = judged.error, quantile * judged.error_se
     assert (judged.error_high >= np.minimum(middle + half, 1)).all()
     assert (judged.error_low <= np.maximum(middle - half, 0)).all()
+
+
+def test_truncated_runs_are_counted():
+    """Pulls at the limit looked like those of runs that had ended."""
+    given = {"instances": 3, "held_out": 4, "max_pulls": 5}
+    found = quickly(Endless(1.0), itself, steps=1, **given)
+    assert found.history.truncated.values.tolist() == [2 * 3 * 20]
+    assert found.held_out.truncated.values.tolist() == [4 * 20] * 2
+    assert found.history.truncated.dtype == found.held_out.truncated.dtype == np.int64
+    old = found.history.drop_vars("truncated")  # as earlier versions wrote it
+    assert quickly(Endless(1.0), itself, steps=1, history=old, **given).history.identical(old)
 
 
 def test_no_instance_of_a_list_both_tunes_and_judges():
