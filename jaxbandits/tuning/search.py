@@ -11,7 +11,7 @@ import optax
 import xarray as xr
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import INSIDE_UNIT, number, seed, shown, whole
+from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.errors import UsageError
@@ -21,6 +21,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.to_spec import describe_problem
 from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.tuning.bijectors import Coordinate, check_without_axes, coordinates
+from jaxbandits.tuning.compared import START, TUNED, check_question_stays, compared_with
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
 from jaxbandits.tuning.evaluation import judged, share_within
 from jaxbandits.tuning.history import Step, check_drawn, history_of, steps_of
@@ -34,8 +35,6 @@ __all__ = ["Tuned", "tune"]
 _RATE = 0.05
 #: The weight of the augmented Lagrangian's square.
 _DAMPING = 1.0
-#: The names of what is judged beside what a user adds.
-_START, _TUNED = "start", "tuned"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,12 +97,12 @@ def tune(
     proof does not cover what is found.
 
     Args:
-        algorithm: with a number for each parameter that is tuned.
+        algorithm: with a number for each parameter that is tuned. Its criterion and tolerance say what an error is.
         problems: a function of a `numpy.random.Generator` to a problem; or a list of problems, of which half are kept
-            to judge by.
+            to judge by. The further instances on which errors are counted are then those of the steps.
         objective: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`, or a function of problem,
             state and returned arms, as for `jb.simulate`.
-        wrt: names of the parameters, real numbers of the algorithm.
+        wrt: names of real parameters of the algorithm; where errors are to be few, none that says what an error is.
         error_at_most: in (0, 1); None for no constraint.
         optimizer: of `optax`; None for `optax.adam(0.1)`.
         steps: at least 1.
@@ -111,7 +110,7 @@ def tune(
         seeds: runs of each problem at each value, at least 1.
         root_seed: of instances and rewards.
         max_pulls: as in `jb.simulate`.
-        against: further algorithms to judge, by name; not `start` or `tuned`.
+        against: further algorithms to judge, by name; not `start` or `tuned`. They have its criterion and tolerance.
         held_out: instances to judge by, at least 2; at most half of a list.
         held_out_seeds: runs of each of them, at least 2; None for the number `seeds`, at least 2.
         history: of an earlier call with the same arguments, except `steps` and what is judged: its steps are not made
@@ -137,13 +136,9 @@ def tune(
     moving = optimizer_of(optimizer, 0.1)
     where, drawn = coordinates(known, wrt), instances_of(problems, root_seed)
     check_without_axes("", known)
-    if not isinstance(against, Mapping | None):
-        raise UsageError(f"against must be algorithms by their names, {{'name': algorithm}}, got {shown(against)}")
-    compared = {**(against or {})}
-    for name, other in compared.items():
-        check_without_axes(f"against, {name!r}: ", accept(other))
-    if clash := {_START, _TUNED} & compared.keys():
-        raise UsageError(f"against must not use the names 'start' and 'tuned', got {clash.pop()!r}: rename it")
+    if limit is not None or objective == "error":
+        check_question_stays(known, [one.parameter for one in where])
+    compared = compared_with(known, against)
     first_instances = drawn.of_step(0, instances)
     about = {
         "algorithm": describe_algorithm(known),
@@ -194,11 +189,11 @@ def tune(
     tuned = dataclasses.replace(algorithm, **best)
     judges = drawn.held_out(kept)
     judgement = judged(
-        goal, {_START: algorithm, _TUNED: tuned, **compared}, judges, kept_seeds, seed_of(root_seed, "judge"), _TUNED
+        goal, {START: algorithm, TUNED: tuned, **compared}, judges, kept_seeds, seed_of(root_seed, "judge"), TUNED
     )  # fmt: skip
     judgement.attrs.update(spec=json.dumps({**about, "held_out": len(judges), "held_out_seeds": kept_seeds}))
     ended = history_of(made, where, about)
-    objectives = {name: float(judgement["objective"].sel(algorithm=name)) for name in (_START, _TUNED)}
+    objectives = {name: float(judgement["objective"].sel(algorithm=name)) for name in (START, TUNED)}
     ended.attrs["found"] = json.dumps({"values": best, "objective": objectives})
     return Tuned(tuned, best, ended, judgement)
 

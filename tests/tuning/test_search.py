@@ -55,6 +55,13 @@ class Endless(Dial):
 
 
 @jb.algorithm
+class Tolerant(Dial):
+    """Is right if its arm is at most x below the best."""
+
+    traits = jb.Traits(tolerance="x")
+
+
+@jb.algorithm
 class TwoDials(Dial):
     """Has a whole number too."""
 
@@ -324,6 +331,16 @@ BAD = [
         "against, 'grid': tuning needs one algorithm: x must be one value",
     ),
     ({"objective": lambda problem, state, recommended: state.pulls}, r"one number of a run here, got int32 \(2,\)"),
+    ({"algorithm": Tolerant(0.1), "objective": "error"}, "x says what counts as an error of Tolerant: it cannot be"),
+    ({"algorithm": Tolerant(0.1), "error_at_most": 0.2}, "x says what counts as an error of Tolerant: it cannot be"),
+    (
+        {"against": {"other": Tolerant(0.1)}},
+        "against, 'other': its errors are judged with a tolerance of 0.1, those of the start with 0.0: ask both",
+    ),
+    (
+        {"against": {"above": jb.APT(budget=60, threshold=0.5)}},
+        "against, 'above': its errors are judged with the criterion 'above-threshold', those of the start with 'eps",
+    ),
 ]
 
 
