@@ -23,7 +23,7 @@ from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.tuning.bijectors import Coordinate, check_without_axes, coordinates
 from jaxbandits.tuning.compared import START, TUNED, check_question_stays, compared_with
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
-from jaxbandits.tuning.evaluation import judged, share_within
+from jaxbandits.tuning.evaluation import check_enough, judged, share_within
 from jaxbandits.tuning.history import Step, check_drawn, history_of, steps_of
 from jaxbandits.tuning.instance_parameters import Draw, family, hash_of, instances_of, seed_of
 from jaxbandits.tuning.optimizers import optimizer_of
@@ -87,10 +87,11 @@ def tune(
     """Find the parameters with the least expected objective over a distribution of instances.
 
     Each step draws instances. It takes differences of runs that see the same rewards, at a tenth on both sides of each
-    parameter. The optimizer moves logarithms of parameters (logits of probabilities) by them. With `error_at_most` the
-    search is for a Lagrangian's saddle point, of log(objective) + multiplier (error / error_at_most - 1). The
-    multiplier grows while errors are too many. The result is the average of the second half of the steps, moved back
-    towards the start as far as errors on further instances require.
+    parameter. The optimizer moves logarithms of parameters (logits of probabilities) by them. A parameter without a
+    declared range (`jb.parameter`) is moved itself, in units of its start. With `error_at_most` the search is for a
+    Lagrangian's saddle point, of log(objective) + multiplier (error / error_at_most - 1). The multiplier grows while
+    errors are too many. The result is the average of the second half of the steps, moved back towards the start as far
+    as errors on further instances require.
 
     It is always judged on instances it has not seen: `held_out` says whether errors are few enough there. If so, they
     are few enough on average over the distribution, and nearly at the limit where that saves anything. An algorithm's
@@ -103,7 +104,7 @@ def tune(
         objective: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`, or a function of problem,
             state and returned arms, as for `jb.simulate`.
         wrt: names of real parameters of the algorithm; where errors are to be few, none that says what an error is.
-        error_at_most: in (0, 1); None for no constraint.
+        error_at_most: in (0, 1); None for no constraint. `held_out` x `held_out_seeds` runs must be able to show it.
         optimizer: of `optax`; None for `optax.adam(0.1)`.
         steps: at least 1.
         instances: problems in a step, at least 1.
@@ -119,7 +120,7 @@ def tune(
 
     Raises:
         UsageError: a parameter that cannot be tuned, no distribution, other arguments than the history's, or steps that
-            lead to numbers that are not finite.
+            lead to numbers that are not finite. Too few runs for `error_at_most`.
 
     Example:
         >>> rule, problems = jb.UCBE(budget=20, a=2.0), [jb.bernoulli([0.9, 0.4])] * 4
@@ -139,6 +140,9 @@ def tune(
     if limit is not None or objective == "error":
         check_question_stays(known, [one.parameter for one in where])
     compared = compared_with(known, against)
+    checks = [] if limit is None else drawn.checks(kept)
+    if limit is not None:
+        check_enough(limit, len(checks), kept_seeds)
     first_instances = drawn.of_step(0, instances)
     about = {
         "algorithm": describe_algorithm(known),
@@ -182,7 +186,7 @@ def tune(
     share = 1.0
     if limit is not None:
         share = share_within(
-            goal, limit, lambda x: dataclasses.replace(algorithm, **values(x)), drawn.checks(kept), kept_seeds,
+            goal, limit, lambda x: dataclasses.replace(algorithm, **values(x)), checks, kept_seeds,
             seed_of(root_seed, "check"),
         )  # fmt: skip
     best = values(share)

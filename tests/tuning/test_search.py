@@ -253,6 +253,23 @@ def test_intervals_from_few_instances_or_seeds_are_students(kept, seeds):
     assert (judged.error_low <= np.maximum(middle - half, 0)).all()
 
 
+def test_errors_have_one_interval_also_as_the_objective():
+    """As the objective they had [0, 0] where no run erred, and so had the difference to another rule."""
+    judged = quickly(
+        Dial(20.0), "error", steps=1, held_out=4, held_out_seeds=10, against={"other": Dial(21.0)}
+    ).held_out  # fmt: skip
+    for end in ("", "_se", "_low", "_high"):
+        np.testing.assert_array_equal(judged[f"objective{end}"], judged[f"error{end}"])
+    np.testing.assert_allclose(judged.objective_high, 1 - 0.025 ** (1 / 40))
+    ends = {
+        name: [float(judged[f"difference_{end}"].sel(algorithm=name)) for end in ("low", "high")]
+        for name in ("tuned", "other")
+    }
+    assert ends["tuned"] == [0, 0]
+    tango = stats.norm.ppf(0.975) ** 2
+    np.testing.assert_allclose(ends["other"], [-tango / (40 + tango), tango / (40 + tango)])
+
+
 def test_truncated_runs_are_counted():
     """Pulls at the limit looked like those of runs that had ended."""
     given = {"instances": 3, "held_out": 4, "max_pulls": 5}
@@ -340,6 +357,10 @@ BAD = [
     (
         {"against": {"above": jb.APT(budget=60, threshold=0.5)}},
         "against, 'above': its errors are judged with the criterion 'above-threshold', those of the start with 'eps",
+    ),
+    (
+        {"error_at_most": 0.02, "held_out": 9},
+        "9 instances .held_out. x 20 runs of each .* cannot show an error of at most 0.02: at least 183 runs are ",
     ),
 ]
 
