@@ -54,7 +54,8 @@ this (`rounds` or `due`). The engine then pulls the surviving arms in turn, many
 rule, and `jnp.argmax` may take the first. Results are in the problem's order again: answers, pulls, means, and every
 axis of the state whose length is the number of arms. Longer axes, such as 2K or K + 1, stay in the run's order, and an
 arm's number in a state is a number in the run's order.
-`shuffle_arms = False` in the class keeps the problem's order.
+`shuffle_arms = False` in the class keeps the problem's order. An array from outside the rule's fields is not reordered:
+where it could have a value of each arm, the rule is refused.
 
 **Several bandits.** A rule whose traits say `multi_bandit=True` may get M = `arms.bandits` bandits at once, all with
 the same number of arms. Arm k of bandit b has the index k M + b in all arrays. `arms.per_bandit(x)` has the shape

@@ -1,8 +1,8 @@
 """The list of the algorithms, one line each.
 
 Public names, command line, specifications, documentation and tests follow from it. To add an algorithm, write a module
-like `apt.py`; the head of `protocol.py` has the protocol on one screen. Then add its line here: the name on the command
-line and `module:class`.
+like `apt.py`; the head of `protocol.py` has the protocol. Then add its line here: the name on the command line and
+`module:class`.
 """
 
 import re

@@ -15,6 +15,7 @@ from jaxbandits.algorithms.traits import answers_of, tolerance_of
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import is_masked, is_number, shown
 from jaxbandits.engine.method_types import is_array
+from jaxbandits.engine.outside_values import check_constants, no_random_numbers
 from jaxbandits.engine.rule_checks import check_rule, methods_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -120,7 +121,8 @@ def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: 
         judged: whether answers are judged by the user's own criterion; false in a live experiment.
 
     Raises:
-        UsageError: a method returns another type; it names the method, the type and the one needed.
+        UsageError: a method returns another type; it names the method, the type and the one needed. Or a method reads
+            values of arms from outside, or random numbers of NumPy or Python.
     """
     if is_registered(algorithm):
         return
@@ -128,5 +130,7 @@ def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: 
     def check(algorithm: Rule, problem: Problem, key: jax.Array) -> None:
         check_rule(algorithm, problem.realised(key), key, judged=judged)
 
-    with code_of(algorithm, problem).traced():
-        jax.eval_shape(check, algorithm, problem, key)
+    with code_of(algorithm, problem).traced(), no_random_numbers(type(algorithm).__name__):
+        program = jax.make_jaxpr(check)(algorithm, problem, key)
+        if algorithm.shuffle_arms:
+            check_constants(program, check, algorithm, problem, key)

@@ -136,7 +136,8 @@ class Costs:
 def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     """Return the same problem with other costs of pulls.
 
-    Results then report `cost`, the expected cost of the pulls made, and `paid`, the cost that was drawn.
+    Results then report `cost`, the expected cost of the pulls made, and `paid`, the cost that was drawn. Where a pull
+    costs its reward, rules that eliminate arms and keep no sum of all rewards have no `paid`.
 
     Args:
         problem: a problem, or a family of problems (a constructor's result with axes).

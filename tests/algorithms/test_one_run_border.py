@@ -1,5 +1,6 @@
 """Rules of `jb.algorithm` that are wrong: one clear line, and nothing lost. And what follows without another line."""
 
+import random
 from typing import Any
 
 import jax
@@ -82,6 +83,39 @@ def test_a_wrong_method_is_refused_in_one_line(methods, said):
 def test_a_class_that_is_no_rule_is_refused(methods, said):
     with pytest.raises(jb.UsageError, match=said):
         rule(**methods)
+
+
+PREFERRED, TABLE = np.asarray([10.0, 0.0, 0.0]), jnp.asarray([1.0, 0.5, 0.25])
+
+
+@pytest.mark.parametrize("select", [
+    lambda self, arms, key: jnp.argmax(arms.mean + PREFERRED),
+    lambda self, arms, key: jnp.argmax(arms.mean + jnp.asarray((10.0, 0.0, 0.0))),
+    lambda self, arms, key: jnp.argmax(jax.jit(lambda x: x + PREFERRED)(arms.mean)),
+    lambda self, arms, key: jnp.argmax(arms.mean * TABLE[arms.time % 3]),  # by chance of the same length
+])  # fmt: skip
+def test_an_array_from_outside_that_may_be_of_the_arms_is_refused(select):
+    """Its values went to other arms in each run, without a word; the same array as a plain field was refused."""
+    for start in (lambda rule: jb.simulate(rule, PROBLEM, seeds=1), lambda rule: jb.AskTell(rule, 3)):
+        with pytest.raises(jb.UsageError, match=r"shape \(3,\) from outside, and there are 3 arms"):
+            start(rule(select=select))
+        start(rule(select=select, shuffle_arms=False))
+
+
+@pytest.mark.parametrize("select", [
+    lambda self, arms, key: jnp.argmax(arms.mean + np.log1p(np.arange(len(arms)))),
+    lambda self, arms, key: jnp.argmax(np.eye(len(arms), dtype=np.float32) @ arms.mean),
+    lambda self, arms, key: jnp.argmax(arms.mean + np.ones(3)),
+])  # fmt: skip
+def test_an_array_that_a_rule_makes_for_its_arms_is_taken(select):
+    jb.simulate(rule(select=select), PROBLEM, seeds=1)
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.rand])
+def test_random_numbers_from_outside_jax_are_refused(draw):
+    """All runs shared one number, drawn while the method was traced."""
+    with pytest.raises(jb.UsageError, match=r"draw with jax\.random and the method's key"):
+        jb.simulate(rule(select=lambda self, arms, key: jnp.int32(draw() < 0.5)), PROBLEM, seeds=1)
 
 
 def test_numbers_of_a_state_are_arrays_from_the_first_step_on():

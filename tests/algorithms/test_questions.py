@@ -43,6 +43,31 @@ def test_a_users_question_is_answered():
         assert (ds.recommended == found).all("arm").mean() > 0.9
 
 
+@jb.algorithm
+class FirstBeatsSecond(jb.Question):
+    def answer(self, means):
+        return means[0] > means[1]
+
+    def closest_alternative(self, means, shares):
+        weight = shares[:2] / jnp.sum(shares[:2])
+        return means.at[:2].set(jnp.sum(weight * means[:2]))
+
+
+@jb.algorithm
+class FirstBeatsSecondByNumber(FirstBeatsSecond):
+    shuffle_arms = False
+
+
+def test_a_question_that_names_arms_by_number_needs_their_order():
+    """Half of the answers were wrong with delta = 0.05, without a word: each run numbers its arms anew."""
+    problem = jb.gaussian([0.9, 0.1, 0.0])
+    for start in (lambda rule: jb.simulate(rule, problem, seeds=50), lambda rule: jb.AskTell(rule, 3)):
+        with pytest.raises(jb.UsageError, match="set shuffle_arms = False in the class if the question names arms"):
+            start(FirstBeatsSecond(delta=0.05))
+        start(FirstBeatsSecondByNumber(delta=0.05))
+    assert jb.simulate(FirstBeatsSecondByNumber(delta=0.05), problem, seeds=50).correct.mean() >= 0.9
+
+
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_the_alternative_of_the_m_best_is_the_closest(m):
     """By a search over where each pair of means meets."""

@@ -6,16 +6,19 @@ The rule follows public programs of this paper, and was not checked against the 
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_families import FamilyRule
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.structured.hedge import Hedge
+from jaxbandits.algorithms.structured.named_arms import check_no_arm_is_named
 from jaxbandits.algorithms.traits import ANY, Traits
 from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.probabilities import log_of
@@ -47,9 +50,10 @@ class Question(FamilyRule):
     * `closest_alternative(means, shares)` returns means with another answer, `(K,)`: those with the least sum of
       `shares * self.divergence(means, alternative)`.
 
-    Means are float32 `(K,)`, in units of rewards. Shares are positive, and need not sum to 1: the stopping rule gives
-    the numbers of pulls. "Yes" is returned as the mask of all arms, "no" as that of none. A question has one correct
-    answer; where means are at its border, a run ends at `max_pulls` only.
+    Means are float32 `(K,)`, in units of rewards, in the run's own order of the arms. So a question that names an arm
+    by its number, as `means[0] > means[1]` does, needs `shuffle_arms = False` in its class, and is refused without it.
+    Shares are positive, and need not sum to 1: the stopping rule gives the numbers of pulls. "Yes" is returned as the
+    mask of all arms, "no" as that of none. A question has one correct answer; where means are at its border, a run ends at `max_pulls` only.
 
     Each step, AdaHedge proposes shares w, and the closest alternative for them responds. There a share counts as at
     least 1e-6, so that the costs of alternatives differ. Each arm gains (sqrt(d) + sqrt(v ln t))^2: d is its divergence
@@ -118,6 +122,27 @@ class Question(FamilyRule):
         stops_by=("delta",),
         relative_cost=5,
     )
+
+    def resolved(self, problem: Problem) -> Self:
+        """Fill in what is not given, and check that the question names no arm by its number.
+
+        Raises:
+            UsageError: it does; or an error of every rule with a family.
+        """
+        rule: Self = super().resolved(problem)
+        if not problem.drawn:
+            rule._check_order(np.asarray(problem.mean, np.float32))
+        return rule
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Check that the parameters fit a number of arms; in a live experiment, also that no arm is named."""
+        super().check(arms_per_bandit, bandits)
+        if self.family is not None:
+            self._check_order(np.linspace(0.1, 0.9, arms_per_bandit, dtype=np.float32) * np.float32(self.b or 1))
+
+    def _check_order(self, means: np.ndarray) -> None:
+        if self.shuffle_arms and REGISTRY.name_of(type(self)) is None:
+            check_no_arm_is_named(type(self).__name__, self._mask, means)
 
     def answer(self, means: jax.Array) -> jax.Array:
         """Return the answer for some means."""
