@@ -1,11 +1,12 @@
 """A placeholder for the problem of a live experiment, which is unknown."""
 
 import dataclasses
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, Self
 
 import jax
 from jax.typing import ArrayLike
 
+from jaxbandits.arrays.on_host import with_copies
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
 
@@ -51,6 +52,10 @@ class LiveProblem(Problem):
         """Return the rewards told for one initial pull of every arm."""
         del key
         return self.first[:, pull]
+
+    def padded(self, count: int) -> Self:
+        """Return the knowledge of `count` arms; the added ones have the first arm's rewards."""
+        return dataclasses.replace(self, first=with_copies(self.first, count - self.arms))
 
     def _unknown(self, what: str) -> NoReturn:
         raise UsageError(

@@ -109,6 +109,7 @@ def test_an_array_from_outside_that_may_be_of_the_arms_is_refused(select):
 ])  # fmt: skip
 def test_an_array_that_a_rule_makes_for_its_arms_is_taken(select):
     jb.simulate(rule(select=select), PROBLEM, seeds=1)
+    jb.AskTell(rule(select=select), 3)
 
 
 @pytest.mark.parametrize("draw", [random.random, np.random.rand])

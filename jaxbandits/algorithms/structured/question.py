@@ -53,7 +53,8 @@ class Question(FamilyRule):
     Means are float32 `(K,)`, in units of rewards, in the run's own order of the arms. So a question that names an arm
     by its number, as `means[0] > means[1]` does, needs `shuffle_arms = False` in its class, and is refused without it.
     Shares are positive, and need not sum to 1: the stopping rule gives the numbers of pulls. "Yes" is returned as the
-    mask of all arms, "no" as that of none. A question has one correct answer; where means are at its border, a run ends at `max_pulls` only.
+    mask of all arms, "no" as that of none. A question has one correct answer; where means are at its border, a run ends
+    at `max_pulls` only.
 
     Each step, AdaHedge proposes shares w, and the closest alternative for them responds. There a share counts as at
     least 1e-6, so that the costs of alternatives differ. Each arm gains (sqrt(d) + sqrt(v ln t))^2: d is its divergence
