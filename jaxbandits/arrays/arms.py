@@ -20,6 +20,7 @@ from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.arrays.platform_lowering import lowering
 
 __all__ = [
+    "PIECE",
     "any_arm",
     "highest",
     "index",
@@ -39,8 +40,7 @@ __all__ = [
 # XLA:CPU vectorises a reduction over a leading axis only where it unrolls it. That is up to some 29 arms for simple
 # operands, up to some 22 for masked ones. Measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20.
 # Above 32 it stores the operand and uses windows of 32.
-_PIECE = 20
-_PIECES = 128
+PIECE = 20
 
 
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
@@ -174,13 +174,13 @@ def reorder(x: jax.Array, order: jax.Array) -> jax.Array:
 
 
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
-    """Reduce the first axis; on CPU up to `_PIECES` arms in pieces of nearly the same size, at most `_PIECE` each."""
+    """Reduce the first axis; on CPU in pieces of nearly the same size, at most `PIECE` each, up to some arms."""
     count = x.shape[0]
     if lowering().in_kernel:
         return _NAMED[operation](x, axis=0)
-    if count > _PIECES or not lowering().chunked:
+    if count > lowering().reduced_in_pieces:
         return lax.reduce(x, start, operation, (0,))
-    number = max(1, -(-count // _PIECE))
+    number = max(1, -(-count // PIECE))
     ends = [count * i // number for i in range(number + 1)]
     pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
     return functools.reduce(operation, pieces)

@@ -12,7 +12,7 @@ import jax
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 
-__all__ = ["Forms", "lowering", "mask_every_take", "override_lowering", "tracing_for"]
+__all__ = ["Forms", "lowering", "mask_every_take", "override_lowering", "reduce_in_one_piece", "tracing_for"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Forms:
         max_unrolled_rows: largest number of rows of runs in a decision that is unrolled arm by arm
             (`compilers/unroll_arms.py`). From 251 on LLVM assumes that any of them may alias the output, and does not
             vectorise: 4 to 6 times as slow.
+        reduced_in_pieces: largest number of arms of which `arms` reduces a few at a time (`arrays/arms.py`).
         compared_arms: largest number of arms that are ordered by comparing each pair of them; more are sorted. Of 50
             arms of 32,768 runs XLA takes minutes to compile the comparisons for a GPU (H100, JAX 0.11.2).
         in_kernel: whether the traced code becomes part of a kernel that keeps arrays on chip: its compilers support
@@ -40,6 +41,7 @@ class Forms:
     masked_put: int
     masked_take: int
     max_unrolled_rows: int
+    reduced_in_pieces: int = 0
     compared_arms: int = 64
     in_kernel: bool = False
 
@@ -49,7 +51,7 @@ class Forms:
 #: `chip` is not a platform, but a kernel on any of them (engine/on_chip/pallas_loop.py). `llvm` is a function of
 #: machine code on CPU (engine/llvm/), where arms are looked up in memory, and a masked put becomes a store.
 FORMS = {
-    "cpu": Forms(chunked=True, masked_put=16, masked_take=16, max_unrolled_rows=240),
+    "cpu": Forms(chunked=True, masked_put=16, masked_take=16, max_unrolled_rows=240, reduced_in_pieces=128),
     "gpu": Forms(chunked=False, masked_put=1024, masked_take=0, max_unrolled_rows=0, compared_arms=24),
     "tpu": Forms(chunked=False, masked_put=1024, masked_take=1024, max_unrolled_rows=0),
     "llvm": Forms(chunked=False, masked_put=2**23, masked_take=0, max_unrolled_rows=0),
@@ -76,3 +78,8 @@ def override_lowering(platform: str) -> contextlib.AbstractContextManager[None]:
 def mask_every_take() -> contextlib.AbstractContextManager[None]:
     """Let `arms.take` and `arms.put` read all arms inside a `with` block, however many: no gather, no scatter."""
     return _chosen(dataclasses.replace(lowering(), masked_take=MAX_COUNT, masked_put=MAX_COUNT))
+
+
+def reduce_in_one_piece() -> contextlib.AbstractContextManager[None]:
+    """Let reductions over arms read all of them at once inside a `with` block, however many."""
+    return _chosen(dataclasses.replace(lowering(), reduced_in_pieces=0))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Var
 
-__all__ = ["CALLS", "fits_one_fusion", "live_equations"]
+__all__ = ["CALLS", "fits_one_fusion", "live_equations", "stores_rows"]
 
 #: Primitives that call a program, by the name of the parameter that holds it.
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
@@ -28,13 +28,23 @@ _MOST_OPERATIONS = 5_700
 
 def fits_one_fusion(jaxpr: Jaxpr) -> bool:
     """Return whether XLA:CPU fuses the rows into one loop, and LLVM vectorises it."""
-    counted = _Counted(set(), 0, 0)
-    _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
+    counted = _counted(jaxpr)
     rows = sum(1 if atom.aval.ndim < 2 else atom.aval.shape[0] for atom in counted.read)
     if rows > lowering().max_unrolled_rows:
         return False
     # Where rows are stored the loop is several, and their number is the limit.
     return counted.shared <= _SHARED if counted.shared else counted.operations <= _MOST_OPERATIONS
+
+
+def stores_rows(jaxpr: Jaxpr) -> bool:
+    """Return whether XLA:CPU stores quotients or roots of arms, since several operations read them."""
+    return _counted(jaxpr).shared > 0
+
+
+def _counted(jaxpr: Jaxpr) -> "_Counted":
+    counted = _Counted(set(), 0, 0)
+    _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
+    return counted
 
 
 @dataclasses.dataclass

@@ -16,7 +16,7 @@ from jax import lax
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max, fast_min
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.compilers.unroll_arms import fuse_outputs
+from jaxbandits.compilers.unroll_arms import fuse_outputs, reduce_well
 from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.engine import rule_batches as batches
 from jaxbandits.engine.finite_populations import exact_answer
@@ -136,7 +136,8 @@ class MappedRule(MappedAlgorithm):
         """Return the states after the rule's own update, where `live` holds."""
         if not self.rule.has_state:
             return state
-        own = make_step(self.rule, self.facts, updated, state, (pulled, rewards), live)
+        step = functools.partial(make_step, self.rule, self.facts, updated)
+        own = reduce_well(step, state.statistics.pulls.shape[0], state, (pulled, rewards), live)
         return dataclasses.replace(state, own=own)
 
     def asking(self, state: RuleState) -> RuleState:
