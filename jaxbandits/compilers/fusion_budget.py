@@ -37,12 +37,13 @@ def fits_one_fusion(jaxpr: Jaxpr) -> bool:
 
 
 def stores_rows(jaxpr: Jaxpr) -> bool:
-    """Return whether XLA:CPU stores quotients or roots of arms, since several operations read them."""
-    return _counted(jaxpr).shared > 0
+    """Return whether XLA:CPU stores what is reduced: in loops, or quotients and roots that several operations read."""
+    counted = _counted(jaxpr)
+    return counted.loops or counted.shared > 0
 
 
 def _counted(jaxpr: Jaxpr) -> "_Counted":
-    counted = _Counted(set(), 0, 0)
+    counted = _Counted(set(), 0, 0, loops=False)
     _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
     return counted
 
@@ -52,6 +53,7 @@ class _Counted:
     read: set[Var]  # arrays from outside
     shared: int  # rows of quotients and roots that several operations read: XLA:CPU stores each by a loop
     operations: int  # rows that are computed
+    loops: bool
 
 
 def _count(jaxpr: Jaxpr, outside: dict[Var, Var | None], counted: _Counted) -> list[Var | None]:
@@ -71,6 +73,7 @@ def _count(jaxpr: Jaxpr, outside: dict[Var, Var | None], counted: _Counted) -> l
             outside.update(zip(equation.outvars, results, strict=True))
             continue
         counted.read.update(atom for atom in known if atom is not None)
+        counted.loops |= name in ("while", "scan")
         out = equation.outvars[0]
         counted.operations += out.aval.shape[0] if len(out.aval.shape) == 2 else 1
         if name in _STORED and len(out.aval.shape) == 2 and uses[out] > 1:

@@ -15,7 +15,10 @@ _SUMS = 2**23
 #: Lane-arms below which short runs cost less than compiling again.
 _SMALL = 2**17
 #: Lanes for few jobs, and the largest number of jobs of each: with several, lanes stay busy until the last runs.
-_FEW_LANES = {1: 1, 4: 1, 16: 1, 48: 1, 144: 5}
+_FEW_LANES = {1: 1, 4: 1, 8: 1, 16: 1, 48: 1, 144: 5}
+#: From so many arms on a step with 16 lanes takes two to five times as long as with 8, which XLA:CPU makes of one vector
+#: each (measured: experiments/benchmarks/few_lanes.py).
+_MANY_ARMS, _FEW_LANES_OF_MANY = 600, {1: 1, 4: 1, 8: 2, 48: 1, 144: 5}
 #: Up to `_FEW_ARMS` arms a step with `_CHEAP_LANES` lanes takes about twice as long as with one (measured).
 _FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
@@ -81,12 +84,12 @@ def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) ->
         arms: arms per run.
         long_steps: whether runs have few steps, so that only many lane-arms repay compiling again.
     """
-    sizes = list(_FEW_LANES)
+    sizes = _FEW_LANES if arms < _MANY_ARMS else _FEW_LANES_OF_MANY
     if long_steps:
-        sizes = [size for size in sizes if size * arms >= _SMALL]
+        sizes = {size: most for size, most in sizes.items() if size * arms >= _SMALL}
     elif arms <= _FEW_ARMS and jobs > 1:
-        sizes = [size for size in sizes if size >= _CHEAP_LANES]
-    few = min([lanes, *(size for size in sizes if size * devices * _FEW_LANES[size] >= jobs)])
+        sizes = {size: most for size, most in sizes.items() if size >= _CHEAP_LANES}
+    few = min([lanes, *(size for size, most in sizes.items() if size * devices * most >= jobs)])
 
     def filled(size: int) -> int:
         """Return the number of jobs per device, rounded up to whole rounds of its lanes."""
