@@ -15,7 +15,7 @@ from jaxbandits import theory
 from jaxbandits.algorithms.parameters import axes_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.traits import answers_of, tolerance_of
-from jaxbandits.checks import INSIDE_UNIT, number, seed, shown, whole
+from jaxbandits.checks import FINITE, INSIDE_UNIT, POSITIVE, as_single, number, seed, shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.metric import Metric
@@ -77,7 +77,8 @@ def adversary(
         metric: what is made large, as in `jb.gradients.expected`.
         complexity: function of the means `(K,)` to a number, which falls as gaps grow, traceable by JAX; None for
             `theory.h_epsilon` with the algorithm's own tolerance and number of arms returned.
-        within: the range of means; None for [0.01, 0.99] where they are probabilities, and no limits elsewhere.
+        within: the range of means; None for [0.01, 0.99] where they are probabilities, 1% of the start's least and
+            above where they must be positive, and no limits elsewhere.
         optimizer: of `optax`; None for `optax.adam(0.01)`.
         steps: at least 1.
         seeds: runs in a step, at least 2.
@@ -87,8 +88,8 @@ def adversary(
         on_step: called after each step with the history so far.
 
     Raises:
-        UsageError: a problem without a score in its means, or a start outside the range of means. A complexity that is
-            no number, not finite there, or does not fall as gaps grow.
+        UsageError: a problem without a score in its means, a range of means that its law does not have, or a start
+            outside it. A complexity that is no number, not finite there, or does not fall as gaps grow.
 
     Example:
         >>> start = jb.bernoulli([0.8, 0.5, 0.4])
@@ -167,13 +168,19 @@ def _usual(known: Rule) -> Callable[[jax.Array], jax.Array]:
 
 
 def _ends(problem: Problem, within: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the range of means, rounded to float32 as the means are."""
+    rule = problem.score_range or FINITE
     if within is None:
-        return (0.01, 0.99) if problem.score_range is INSIDE_UNIT else (-np.inf, np.inf)
+        least = 0.01 if rule is INSIDE_UNIT else 0.01 * float(problem.mean.min()) if rule is POSITIVE else -np.inf
+        return float(np.float32(least)), float(np.float32(0.99 if rule is INSIDE_UNIT else np.inf))
     try:
         low, high = within
     except (TypeError, ValueError):
         raise UsageError(f"within must be two numbers, got {within!r}") from None
-    low, high = number("the least mean", low), number("the largest mean", high)
+    low, high = (
+        number(name, as_single(name, number(name, end)), rule)
+        for name, end in (("within: the least mean", low), ("within: the largest mean", high))
+    )
     if not low < high:
         raise UsageError(f"within must be a smaller and a larger number, got {within!r}")
     return low, high

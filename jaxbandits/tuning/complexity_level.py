@@ -49,8 +49,9 @@ class Level:
         """
         of = _Scaled(self, means)
         best = of.best
-        if of.easy_at(best) is None and np.isfinite(self.ends[1]):
-            best = _least(lambda x: of.easy_at(x) is not None, best, self.ends[1])
+        if of.easy_at(best) is None:
+            enough = best + float(np.exp(_SCALES) * of.gaps.max())  # the lower end then holds no arm
+            best = _least(lambda x: of.easy_at(x) is not None, best, min(enough, self.ends[1]))
         wide = of.easy_at(best)
         if wide is None:
             raise UsageError(

@@ -66,6 +66,24 @@ def test_a_complexity_and_ends_of_ones_own():
     np.testing.assert_allclose((means.max(1, keepdims=True) - means).sum(1), 0.4, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("start", "within"), [([0.99, 0.6, 0.01], None), ([0.8, 0.6], (0.6, 0.8))])
+def test_a_start_may_lie_on_the_ends(start, within):
+    """The ends were float64 numbers, and the means float32 numbers."""
+    hard = jb.adversary(UNIFORM, jb.bernoulli(start), within=within, steps=1, seeds=20, judged_seeds=20)
+    low, high = np.float32([min(start), max(start)])
+    means = np.asarray(hard.problem.mean)
+    assert ((means >= low) & (means <= high)).all()
+
+
+def test_means_that_must_be_positive_stay_so():
+    """A step went below 0, and the steps before it were lost."""
+    least = lambda problem, state, recommended: -problem.mean.min()  # noqa: E731
+    start = [0.5, 0.45, 0.06]
+    hard = jb.adversary(UNIFORM, jb.poisson(start), least, steps=3, seeds=20, judged_seeds=20, optimizer=optax.sgd(1.0))
+    assert hard.problem.mean.min() == np.float32(0.01 * np.float32(0.06))
+    np.testing.assert_allclose(hard.judged.complexity, float(hard.history.complexity[0]), rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("metric", "high"),
     [("error", 1 - 0.025 ** (1 / 50)), pytest.param("simple_regret", np.inf, marks=pytest.mark.slow)],
@@ -102,6 +120,9 @@ def test_what_a_budget_determines_is_known():
         (lambda: jb.adversary(UNIFORM, START, "eror"), "did you mean 'error'"),
         (lambda: jb.adversary(UNIFORM, START, within=(0.9, 0.1)), "a smaller and a larger"),
         (lambda: jb.adversary(UNIFORM, START, within=0.5), "within must be two numbers"),
+        (lambda: jb.adversary(UNIFORM, START, within=(-5, 5)), "within: the least mean must lie strictly between 0 "),
+        (lambda: jb.adversary(UNIFORM, START, within=(0.1, 1)), "within: the largest mean must lie strictly between"),
+        (lambda: jb.adversary(UNIFORM, jb.poisson([2, 1]), within=(0, 3)), "within: the least mean must be positive"),
         (lambda: jb.adversary(UNIFORM, START, steps=0), "steps must be a whole number"),
         (lambda: jb.adversary(UNIFORM, START, complexity=lambda x: x), r"one number of the means \(2,\)"),
         (lambda: jb.adversary(UNIFORM, START, complexity=lambda x: float(x[0])), "float.., item.. or a shape needs"),
