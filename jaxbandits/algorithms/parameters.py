@@ -104,14 +104,15 @@ def is_parameter(field: dataclasses.Field[object]) -> bool:
 
 
 def is_made_float(field: dataclasses.Field[object], value: object) -> bool:
-    """Return whether values of each arm become float64: a list, or whole numbers of a field for all numbers of a kind.
+    """Return whether values of each arm become float64: a list or a column of a data frame, or whole numbers.
 
-    A saved session reads them back as such.
+    The last is so in a field for all numbers of a kind. A saved session reads them back as such.
     """
     if isinstance(value, jax.core.Tracer) or not field.metadata.get("per_arm"):
         return False
-    whole = isinstance(value, np.ndarray | jax.Array) and value.dtype.kind in "iu"
-    return isinstance(value, list | tuple) or (whole and field.metadata.get("rule") not in (None, "count"))
+    if isinstance(value, np.ndarray | jax.Array):
+        return value.dtype.kind in "iu" and field.metadata.get("rule") not in (None, "count")
+    return isinstance(value, list | tuple) or (hasattr(value, "__array__") and not isinstance(value, np.generic))
 
 
 def is_own_number(field: dataclasses.Field[object]) -> bool:
@@ -187,6 +188,8 @@ def check_parameter(owner: str, field: dataclasses.Field[object], value: object)
     choices = field.metadata.get("choices")
     if choices and value not in choices and not (value is None and field.default is None):
         raise unknown_name(f"{owner}: {field.name}", str(value), choices)
+    if value is None and field.default is not None and field.metadata.get("per_arm"):
+        raise UsageError(f"{owner}: {field.name} must be a number, or one for each arm, got None")
     rule = field.metadata.get("rule")
     if is_word(field, value):
         return

@@ -1,5 +1,7 @@
 """Check which methods a rule has."""
 
+import dataclasses
+
 from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.errors import UsageError
 
@@ -10,8 +12,14 @@ def check_methods(cls: type) -> None:
     """Check that a class has the methods of one kind of rule.
 
     Raises:
-        UsageError: a method is missing, or there are two where one is needed.
+        UsageError: a method is missing, or there are two where one is needed; or the class makes its own instances.
     """
+    name = cls.__name__
+    fields = f"write class {name}: with each parameter as an annotated field, such as budget: int"
+    if issubclass(cls, tuple):
+        raise UsageError(f"{name} is a tuple, which jb.algorithm cannot make an algorithm of: {fields}")
+    if "__init__" in vars(cls) and not dataclasses.is_dataclass(cls):
+        raise UsageError(f"{name} has an __init__ of its own, which jb.algorithm replaces: {fields}")
     (_check_elimination if callable(getattr(cls, "keep", None)) else _check_steps)(cls)
 
 

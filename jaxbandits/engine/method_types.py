@@ -67,6 +67,8 @@ def _leaf(place: str) -> str:
 
 def _built(state: object, leaves: dict[str, str]) -> str:
     """Return how a state is built, in words, from the types of its leaves by their places."""
+    if not leaves:
+        return "None" if state is None else f"an empty {type(state).__name__}"
     return leaves[""] if "" in leaves else f"{type(state).__name__} of {', '.join(leaves)}"
 
 

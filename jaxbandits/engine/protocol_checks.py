@@ -92,10 +92,14 @@ def check_algorithm(algorithm: Rule) -> None:
         if not callable(function := getattr(algorithm, method, None)):
             raise UsageError(f"{name} has no method {method!r}: it needs {', '.join(methods)}")
         signature = inspect.signature(function)
+        known = [argument for argument in signature.parameters if argument in taken]
         try:
             signature.bind(*taken)
+            fits = known == sorted(known, key=taken.index)
         except TypeError:
-            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), got {signature}") from None
+            fits = False
+        if not fits:
+            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), got {signature}")
     leaves = jax.tree_util.tree_leaves_with_path(algorithm)
     if any(leaf is algorithm for _, leaf in leaves):
         raise UsageError(f"{name} is not a pytree: put @jb.algorithm above its class, too")
@@ -104,7 +108,7 @@ def check_algorithm(algorithm: Rule) -> None:
             raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
         if not is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
-                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: declare other "
+                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {shown(leaf)}: declare other "
                 'values part of the program, dataclasses.field(metadata={"static": True})'
             )
     tolerance_of(algorithm)

@@ -1,6 +1,7 @@
 """Errors of a user's functions while they are traced: one line that names the function and the line of its file."""
 
 import contextlib
+import dataclasses
 import linecache
 import traceback
 from collections.abc import Iterator
@@ -27,6 +28,10 @@ _OF_SEVERAL = (
     "a Python if (or while, and, or, not) needs one value, and there are several: use jnp.where, or jnp.any, jnp.all "
     "and jax.lax.cond"
 )
+_FROZEN = (
+    "since a method changes nothing that it is given, nor the rule itself: what a rule remembers is a state, which "
+    "init(arms, key) returns first, and then update, or absorb, a new one each time"
+)
 #: Packages whose lines are not the user's.
 _OTHERS = frozenset({"jax", "jaxlib", "jaxbandits", "numpy", "contextlib", "functools"})
 
@@ -46,6 +51,8 @@ def traced(what: str) -> Iterator[None]:
     except tuple(kind for kind, _ in _CAUSES) as error:
         cause = next(text for kind, text in _CAUSES if isinstance(error, kind))
         raise UsageError(f"{what}{_place(error)}: {cause} {_REMEDY}") from None
+    except dataclasses.FrozenInstanceError as error:
+        raise UsageError(f"{what}{_place(error)}: {error}, {_FROZEN}") from None
     except ValueError as error:  # JAX refuses an array of several values before it reads them
         if "truth value of an array" not in str(error):
             raise
@@ -55,8 +62,8 @@ def traced(what: str) -> Iterator[None]:
 def _place(error: Exception) -> str:
     """Return the user's line that was reached last, as text of a message; empty where there is none."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _OTHERS:
-            file = frame.f_code.co_filename
+        name, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
+        if name.partition(".")[0] not in _OTHERS and frame.f_code.co_name != "__setattr__":  # of a frozen dataclass
             text = " ".join(linecache.getline(file, line, frame.f_globals).split())
             shown = text if len(text) <= 60 else f"{text[:59]}…"
             return f", line {line} of {file}{shown and f' ({shown})'}"

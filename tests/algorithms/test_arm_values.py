@@ -5,6 +5,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 import jaxbandits as jb
@@ -152,6 +153,9 @@ def test_a_list_has_a_value_of_each_arm():
         jb.simulate(Prior(budget=20, prior=prior), PROBLEM, seeds=50).pulls for prior in (PRIOR, PRIOR.tolist())
     )
     assert (first == second).all()
+    assert Prior(budget=20, prior=pd.Series(PRIOR)).prior.tolist() == PRIOR.tolist()
+    with pytest.raises(jb.UsageError, match=r"^Prior: prior must be a number, or one for each arm, got None$"):
+        Prior(budget=9, prior=None)
     with pytest.raises(jb.UsageError, match="BetaTopTwo: prior_a must be numbers"):
         jb.BetaTopTwo(budget=20, prior_a=["a", "b"])
     with pytest.raises(jb.UsageError, match="prior_a"):

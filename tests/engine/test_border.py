@@ -99,6 +99,16 @@ WRONG = {
         Remembers, {"update": lambda self, state, arms, arm, reward: State(jnp.append(state.sums, 1))},
         r"`sums` must stay float32 \(3,\) as in init, got float32 \(4,\)",
     ),
+    "no state": (
+        Remembers,
+        {"init": lambda self, arms, key: None, "update": lambda self, state, arms, arm, reward: State(arms.mean)},
+        "as that of init, None, got State of sums",
+    ),
+    "an empty state": (
+        Remembers,
+        {"init": lambda self, arms, key: [], "update": lambda self, state, arms, arm, reward: arm},
+        r"as that of init, an empty list, got int32 \(\)",
+    ),
     "another state": (
         Remembers, {"update": lambda self, state, arms, arm, reward: (state.sums,)},
         "update must return a state built as that of init, State of sums, got tuple",
@@ -110,6 +120,21 @@ WRONG = {
 def test_what_breaks_the_protocol_is_one_line(what):
     base, changes, match = WRONG[what]
     a_line(PROBLEM, own(base, **changes)(), match)
+
+
+class OfOnesOwn(Turns):
+    def __init__(self, budget):
+        self.budget = budget
+
+
+class OfTuples(NamedTuple):
+    budget: int
+
+
+@pytest.mark.parametrize(("cls", "match"), [(OfOnesOwn, "__init__ of its own"), (OfTuples, "is a tuple")])
+def test_a_class_that_makes_its_own_instances_is_one_line(cls, match):
+    with pytest.raises(jb.UsageError, match=rf"^{cls.__name__} .*{match}.* annotated field, such as budget: int$"):
+        jb.algorithm(cls)
 
 
 class Steps:

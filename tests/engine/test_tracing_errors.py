@@ -68,6 +68,11 @@ def shape_(self, state, arms):
     return state[state > 0] > 0  # the line of shape_
 
 
+def frozen_(self, state, arms, arm, reward):
+    self.last = arm  # the line of frozen_
+    return state
+
+
 def init_(self, arms, key):
     return jnp.zeros(2, jnp.int32) if arms.mean[0] > 0.5 else None  # the line of init_
 
@@ -92,6 +97,13 @@ def test_it_is_one_line_that_names_the_place_and_the_remedy(method, function):
         with pytest.raises(jb.UsageError, match=match) as error:
             call()
         assert "\n" not in str(error.value)
+
+
+def test_a_rule_that_keeps_something_on_itself_is_one_line():
+    match = rf"^Own\.update, line {line_of(frozen_)} of .*py \(self\.last = arm.*'last', .* is a state, which init"
+    with pytest.raises(jb.UsageError, match=match) as error:
+        jb.simulate(own(update=frozen_), ARMS, seeds=2)
+    assert "\n" not in str(error.value)
 
 
 def test_other_errors_stay_as_they_are():
@@ -119,6 +131,7 @@ def test_metrics_and_sessions_and_families_too():
     [
         ("select", lambda self, arms, key: 0, r"select must take \(state, arms, key\), got \(arms, key\)"),
         ("done", lambda self: True, r"done must take \(state, arms\), got \(\)"),
+        ("select", lambda self, state, key, arms: 0, r"must take \(state, arms, key\), got \(state, key, arms\)"),
     ],
 )
 def test_methods_that_take_something_else_are_one_line(method, function, match):
