@@ -3,13 +3,15 @@
 import contextlib
 import difflib
 import functools
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-__all__ = ["UsageError", "about", "check_text", "renamed", "unknown_name", "warn"]
+__all__ = ["UsageError", "about", "check_text", "named_arguments", "renamed", "unknown_name", "warn"]
 
+C = TypeVar("C")
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Modules through which a call passes on its way to the line that a warning is about.
@@ -42,16 +44,17 @@ def about(*keys: str) -> Iterator[None]:
         raise
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+def unknown_name(kind: str, name: str, known: Iterable[str], likeness: float = 0.5) -> UsageError:
     """Return the error for a name that is not known, with the nearest one that is.
 
     Args:
         kind: what was searched: "algorithm", "problem".
         name: the name that was given.
         known: the names there are.
+        likeness: from 0 to 1, how like the given name the nearest must be to be shown in place of all.
     """
     known = sorted(known)
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=likeness)
     others = f"known: {', '.join(known)}" if known else "there are none"
     hint = f"; did you mean {near[0]!r}?" if near else f"; {others}"
     return UsageError(f"unknown {kind} {name!r}{hint}")
@@ -77,6 +80,24 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)
+
+
+def named_arguments(cls: type[C]) -> type[C]:
+    """Decorate a class so that arguments which its constructor does not take are an error that lists those it takes."""
+    make: Callable[..., None] = cls.__init__
+    signature = inspect.signature(make)
+
+    @functools.wraps(make)
+    def init(self: object, *args: object, **kwargs: object) -> None:
+        try:
+            signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            known = ", ".join(list(signature.parameters)[1:])
+            raise UsageError(f"{cls.__name__}: {error}; its arguments are {known}") from None
+        make(self, *args, **kwargs)
+
+    cls.__init__ = init  # type: ignore[method-assign]
+    return cls
 
 
 def renamed(**names: str) -> Callable[[F], F]:

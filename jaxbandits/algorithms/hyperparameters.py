@@ -134,7 +134,8 @@ class Hyperparameters:
         if not problem.drawn:
             return problem
         if not (problem.unit_costs or self.traits.spends):
-            raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
+            but = "needs prices=unit" if "prices" in problem.choices else "has costs: use a rule that pays, such as RCB"
+            raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} {but}")
         if problem.arms:
             return problem
         return problem.sized(reservoir_arms(*self.scale(problem)))
@@ -148,10 +149,9 @@ class Hyperparameters:
         budget, beta = self.given("budget"), self.given("beta")
         beta = problem.regularity if beta is None else beta
         if budget is None or beta is None:
-            lacks = "a budget" if budget is None else "the regularity beta"
-            raise UsageError(
-                f"{type(self).__name__} cannot choose a number of arms without {lacks}: give {problem.name} arms="
-            )
+            needs = "needs" if problem.arms else "cannot choose a number of arms without"
+            lacks, remedy = ("a budget", "arms=…") if budget is None else ("the regularity beta", "beta=…")
+            raise UsageError(f"{type(self).__name__} {needs} {lacks}: give {problem.name} {remedy}")
         return float(budget), float(beta)
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:

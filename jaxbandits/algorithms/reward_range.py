@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import understates
 from jaxbandits.errors import UsageError, warn
 from jaxbandits.problems.base import Problem
@@ -58,6 +59,9 @@ def check_range(algorithm: Any, problem: Problem) -> None:
     others = _ANY_REWARDS.get(criterion) if isinstance(criterion, str) and problem.bandits == 1 else None
     if others and criterion == "epsilon-m" and vars(algorithm).get("m", 1) != 1:
         others = _ANY_REWARDS_SEVERAL
+    own = REGISTRY.name_of(type(algorithm))
+    if others and own is not None and own in others:
+        others = "another estimator"
     raise UsageError(
         f"{type(algorithm).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavier "
         f"tails: give b{f', or use {others}' if others else ''}"

@@ -20,11 +20,12 @@ from jaxbandits.ask_tell.live_run import LiveRun, Slot
 from jaxbandits.ask_tell.validation import cost_of, reward_of
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.compilation_cache import kept_programs
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, named_arguments
 
 __all__ = ["AskTell"]
 
 
+@named_arguments
 class AskTell(ArmChanges):
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 

@@ -118,12 +118,13 @@ def _check(problem: Problem, key: jax.Array) -> None:
     whole = problem.integer_rewards
     for what, array in found.items():
         dtype = "int32" if whole and what == "rewards" else "float32"
-        _check_type(f"{name}.{what}", array, dtype, (problem.arms,))
+        sampled = what == "rewards" and type(problem).rewards is Problem.rewards
+        _check_type(f"{name}.{what}", array, dtype, (problem.arms,), ", which sample returned" if sampled else "")
     _check_type(f"{name}.reward", one, "int32" if whole else "float32", ())
 
 
-def _check_type(what: str, array: jax.Array, dtype: str, shape: tuple[int, ...]) -> None:
+def _check_type(what: str, array: jax.Array, dtype: str, shape: tuple[int, ...], origin: str = "") -> None:
     got = f"{jnp.result_type(array)} {np.shape(array)}"
     if got != (wanted := f"{dtype} {shape}"):
         hint = ", as integer_rewards says" if dtype == "int32" else ""
-        raise UsageError(f"{what} must be {wanted}{hint}, got {got}")
+        raise UsageError(f"{what} must be {wanted}{hint}, got {got}{origin}")

@@ -237,5 +237,5 @@ def _target(algorithm: Any, problem: object, wrt: str) -> tuple[Rule, str, str]:
         raise UsageError(f"problem and algorithm both have a parameter {wrt}: use problem.{wrt} or algorithm.{wrt}")
     names |= {name: names[f"problem.{name}"] for name in law} | {name: names[f"algorithm.{name}"] for name in own}
     if wrt not in names:
-        raise unknown_name("parameter of the problem or the algorithm", wrt, [*law, *own])
+        raise unknown_name("parameter of the problem or the algorithm", wrt, [*law, *own], likeness=0.75)
     return known, *names[wrt]

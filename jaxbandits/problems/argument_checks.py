@@ -50,7 +50,8 @@ def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
         got = f"{array.ndim} dimensions" if array.ndim else f"the number {array:g}"
         raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {got}")
     if array.shape[-1] < 2:
-        raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
+        column = " in each row: for a column with a value for each arm, use np.ravel" if len(array) > 1 else ""
+        raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}{column}")
     each(what, array, FINITE)
     if array.size > MOST_ARMS:
         raise UsageError(f"{what}: there may be {MOST_ARMS:,} arms, got {array.size:,}")

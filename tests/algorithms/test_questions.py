@@ -138,6 +138,10 @@ def test_the_law_of_a_pareto_game_does_not_depend_on_the_order_of_designs_and_ob
 def test_a_pareto_set_needs_whole_designs():
     with pytest.raises(jb.UsageError, match="ParetoGame: 5 arms are not 2 objectives of two designs or more"):
         jb.simulate(jb.ParetoGame(delta=0.1, objectives=2), jb.bernoulli(np.linspace(0.1, 0.9, 5)), seeds=1)
+    with pytest.raises(
+        jb.UsageError, match=r"one bandit, the problem has 3: give the objectives .* in one list.*ravel"
+    ):
+        jb.simulate(jb.ParetoGame(delta=0.1, objectives=2), jb.bernoulli([[0.1, 0.2], [0.3, 0.1], [0.2, 0.2]]), seeds=1)
 
 
 def linear(features):

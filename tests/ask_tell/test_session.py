@@ -394,6 +394,23 @@ def test_a_damaged_session_is_refused_even_if_its_checksum_is_right(change, mess
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"arms": 3, "seed": 0},
+            "^AskTell: got an unexpected keyword argument 'seed'; its .* are algorithm, arms, key, ",
+        ),
+        ({}, "^AskTell: missing a required argument: 'arms'"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_one_line(arguments, message):
+    """The error named a class that is not the user's."""
+    with pytest.raises(jb.UsageError, match=message) as error:
+        AskTell(jb.LUCB(epsilon=0.1, delta=0.1), **arguments)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"bounded": False}, "was changed after to_json"),

@@ -121,6 +121,10 @@ def test_a_family_that_is_not_registered_is_one_line():
             {"sample": classmethod(lambda cls, words, chance: chance * 1.0)},
             r"Own\.rewards must be int32 \(2,\), as integer_rewards says, got float32",
         ),
+        (
+            {"sample": classmethod(lambda cls, words, chance: words[0] < chance * 2.0**32)},
+            r"Own\.rewards must be int32 .* got bool \(2,\), which sample returned",
+        ),
         ({"variance": property(lambda self: jnp.float32(1))}, r"Own\.variance must be float32 \(2,\), got"),
         (
             {"sample": classmethod(lambda cls, words, chance: 1 if words[0] < 9 else 0)},

@@ -144,6 +144,11 @@ class WithoutDensity(jb.Problem):
 REFUSED = [
     ({"problem": WithoutDensity(jnp.ones(2)), "wrt": "top"}, "has scored parameters, but no log_density"),
     ({"wrt": "probabilty"}, "did you mean 'probability'"),
+    (
+        {"wrt": "budget"},
+        "unknown parameter of the problem or the algorithm 'budget'; known: .*, delta, epsilon, .*prob",
+    ),
+    ({"wrt": "mu"}, "algorithm 'mu'; known: "),
     ({"metric": "pull"}, "did you mean 'pulls'"),
     ({"metric": 3}, "a metric is a name or a function"),
     ({"problem": jb.bernoulli([1.0, 0.5])}, "strictly between 0 and 1, got 1.0 at arm 0"),

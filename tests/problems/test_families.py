@@ -207,7 +207,7 @@ REFUSED = [
     (lambda: jb.bernoulli([0.5, INF]), "finite, got inf"),
     (lambda: jb.bernoulli([0.5]), "at least 2 arms, got 1"),
     (lambda: jb.bernoulli([]), "at least 2 arms, got 0"),
-    (lambda: jb.bernoulli([[0.5], [0.4]]), "at least 2 arms, got 1"),
+    (lambda: jb.bernoulli([[0.5], [0.4]]), "at least 2 arms, got 1 in each row: for a column .* use np.ravel"),
     (lambda: jb.bernoulli(0.5), "list of numbers"),
     (lambda: jb.bernoulli(None), "list of numbers"),
     (lambda: jb.bernoulli(np.full((2, 2, 2), 0.5)), "3 dimensions"),

@@ -1,5 +1,6 @@
 """Heavy-tailed families: their moments by quadrature, their draws by their laws and by what decides: the tails."""
 
+import dataclasses
 import itertools
 
 import jax
@@ -145,6 +146,21 @@ def test_cosine_of_a_turn():
     np.testing.assert_allclose(found, np.cos(2 * np.pi * word.astype(np.float64) / 2**32), atol=2e-7)
 
 
+def heavy():
+    """A problem of the user's own, whose variances are infinite."""
+    members = {
+        "parameters": ("center",),
+        "mean_is": "center",
+        "bounded": False,
+        "variance": property(lambda self: jnp.full_like(self.center, jnp.inf)),
+        "reward_range": property(lambda self: jnp.float32(jnp.nan)),
+        "sample": classmethod(lambda cls, words, center: center + words[0].astype(jnp.float32) * jnp.float32(2.0**-32)),
+        "__annotations__": {"center": jax.Array},
+    }
+    made = jb.problems.register_problem(dataclasses.dataclass(frozen=True)(type("Heavy", (jb.Problem,), members)))
+    return made(jnp.asarray([0.5, 0.1]))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -162,6 +178,18 @@ def test_cosine_of_a_turn():
         (
             lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1), jb.student_t([0.0, 1.0], 1.5), seeds=2),
             "order p=2 is infinite for .*: p must be below 1.5",
+        ),
+        (
+            lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1, estimator="hoeffding"), jb.s1(), seeds=2),
+            "heavier tails: give b, or use another estimator$",
+        ),
+        (
+            lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1), heavy(), seeds=2),
+            "^SuccessiveElimination: the variance of Heavy is infinite: give a p below 2, and moment_b for it$",
+        ),
+        (
+            lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1, p=1.3), heavy(), seeds=2),
+            "^SuccessiveElimination: Heavy does not know its moments of order 1.3: give moment_b$",
         ),
         (lambda: jb.SuccessiveElimination(delta=0.1, p=1.0), "p must be finite and above 1"),
         (lambda: jb.SuccessiveElimination(delta=0.1, moment_b=0.0), "moment_b must be positive"),

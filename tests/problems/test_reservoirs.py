@@ -208,6 +208,24 @@ def test_bad_reservoirs(arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("rule", "arms", "message"),
+    [
+        (jb.RCBI(budget=50), 3, r"^RCBI needs the regularity beta: give reservoir-table:.*,arms=3 beta=…$"),
+        (jb.RCBI(budget=50), None, r"^RCBI cannot choose .* without the regularity beta: give .* beta=…$"),
+        (jb.SequentialHalving(budget=50), 3, r"^SequentialHalving looks at .* has costs: use a rule .* such as RCB$"),
+        (jb.SiRI(budget=50, beta=1.0), 3, r"^SiRI looks at rewards only, .* have prices: use RCBI"),
+    ],
+)
+def test_what_a_table_lacks_is_one_line(tmp_path, rule, arms, message):
+    """The messages asked for what was given, or for prices=unit, which a table does not have."""
+    path = tmp_path / "arms.csv"
+    path.write_text("reward,cost\n0.5,0.5\n0.9,1\n", encoding="utf-8")
+    with pytest.raises(jb.UsageError, match=message) as error:
+        jb.simulate(rule, jb.reservoir_from_csv(str(path), arms=arms), seeds=2)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("reward,cost\n0.5,0\n0.5,1\n", r"line 2, column 'cost': must lie in \[2.-31, 1\], got '0'"),

@@ -82,7 +82,8 @@ class SiRI(Rule):
         if not problem.drawn:
             raise UsageError(f"SiRI draws its arms from a reservoir, and {problem.name} has given ones")
         if not problem.unit_costs:
-            raise UsageError(f"SiRI looks at rewards only, and pulls of {problem.name} have prices: use prices=unit")
+            use = "prices=unit" if "prices" in problem.choices else "RCBI, which pays them"
+            raise UsageError(f"SiRI looks at rewards only, and pulls of {problem.name} have prices: use {use}")
         return dataclasses.replace(self, beta=self.scale(problem)[1])
 
     def check_live(self) -> None:

@@ -36,10 +36,14 @@ def central_moment(problem: Problem, p: Numeric, owner: str) -> float:
 def _largest(problem: Problem, p: float, owner: str, *, central: bool) -> float:
     what = "moment_c" if central else "moment_b"
     if not problem.has_moments:
-        if p == 2:
-            squares = np.asarray(problem.variance, np.float64)
-            return float(np.max(squares if central else squares + np.asarray(problem.mean, np.float64) ** 2))
-        raise UsageError(f"{owner}: {problem.name} does not know its moments of order {p:g}: give {what}")
+        name = problem.name or type(problem).__name__
+        if p != 2:
+            raise UsageError(f"{owner}: {name} does not know its moments of order {p:g}: give {what}")
+        squares = np.asarray(problem.variance, np.float64)
+        largest = float(np.max(squares if central else squares + np.asarray(problem.mean, np.float64) ** 2))
+        if not np.isfinite(largest):
+            raise UsageError(f"{owner}: the variance of {name} is infinite: give a p below 2, and {what} for it")
+        return largest
     found = float(np.max(problem.moments(p, central=central)))
     if not np.isfinite(found):
         limit = float(np.min(problem.tail_index))

@@ -49,6 +49,11 @@ class ParetoGame(Question):
         Raises:
             UsageError: as in every algorithm, or they are not.
         """
+        if bandits > 1:
+            raise UsageError(
+                f"ParetoGame explores one bandit, the problem has {bandits}: give the objectives of all designs in one "
+                "list, as np.ravel makes it of a row for each design"
+            )
         super().check(arms_per_bandit, bandits)
         if self.objectives < 1 or arms_per_bandit % self.objectives or arms_per_bandit < 2 * self.objectives:
             raise UsageError(
