@@ -50,8 +50,9 @@ class Level:
         of = _Scaled(self, means)
         best = of.best
         if of.easy_at(best) is None:
-            enough = best + float(np.exp(_SCALES) * of.gaps.max())  # the lower end then holds no arm
-            best = _least(lambda x: of.easy_at(x) is not None, best, min(enough, self.ends[1]))
+            without_end = best + float(np.exp(_SCALES) * of.gaps.max())  # the lower end then holds no arm
+            top = self.ends[1] if np.isfinite(self.ends[1]) else without_end
+            best = _least(lambda x: of.easy_at(x) is not None, best, top)
         wide = of.easy_at(best)
         if wide is None:
             raise UsageError(

@@ -153,7 +153,9 @@ def test_a_list_has_a_value_of_each_arm():
         jb.simulate(Prior(budget=20, prior=prior), PROBLEM, seeds=50).pulls for prior in (PRIOR, PRIOR.tolist())
     )
     assert (first == second).all()
-    assert Prior(budget=20, prior=pd.Series(PRIOR)).prior.tolist() == PRIOR.tolist()
+    column = Prior(budget=20, prior=pd.Series(PRIOR)).prior
+    assert isinstance(column, np.ndarray)
+    assert (column == PRIOR).all()
     with pytest.raises(jb.UsageError, match=r"^Prior: prior must be a number, or one for each arm, got None$"):
         Prior(budget=9, prior=None)
     with pytest.raises(jb.UsageError, match="BetaTopTwo: prior_a must be numbers"):
