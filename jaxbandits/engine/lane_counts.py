@@ -16,8 +16,8 @@ _SUMS = 2**23
 _SMALL = 2**17
 #: Lanes for few jobs, and the largest number of jobs of each: with several, lanes stay busy until the last runs.
 _FEW_LANES = {1: 1, 4: 1, 8: 1, 16: 1, 48: 1, 144: 5}
-#: With so many arms a step with 16 lanes takes two to five times as long as with 8, of which XLA:CPU makes one vector
-#: (measured: experiments/benchmarks/few_lanes.py).
+#: From this number of arms on, a step with 16 lanes takes two to five times as long as with 8, of which XLA:CPU makes
+#: one vector (measured: experiments/benchmarks/few_lanes.py).
 _MANY_ARMS, _FEW_LANES_OF_MANY = 600, {1: 1, 4: 1, 8: 2, 48: 1, 144: 5}
 #: Up to `_FEW_ARMS` arms a step with `_CHEAP_LANES` lanes takes about twice as long as with one (measured).
 _FEW_ARMS, _CHEAP_LANES = 85, 48
