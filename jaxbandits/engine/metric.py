@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.outside_values import no_random_numbers
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -105,7 +106,7 @@ def check_metrics(
         key: the run's typed key `()`.
 
     Raises:
-        UsageError: a function that fails, or whose result is not a number.
+        UsageError: a function that fails, draws from NumPy or Python, or whose result is not a number.
     """
     if not metrics:
         return {}
@@ -120,7 +121,7 @@ def check_metrics(
     found = {}
     for name, metric in metrics:
         try:
-            with traced(f"the metric {name!r}"), code.traced():
+            with traced(f"the metric {name!r}"), code.traced(), no_random_numbers(f"the metric {name!r}"):
                 value = jax.eval_shape(lambda *seen, metric=metric: _array_of(metric.function(*seen)), *seen)
         except UsageError:
             raise

@@ -1,4 +1,4 @@
-"""Checks of what a user's rule reads from outside while it is traced: values of arms, and random numbers of Python."""
+"""Checks of what a user's code reads from outside while it is traced: values of arms, and random numbers of Python."""
 
 import contextlib
 import pickle
@@ -21,10 +21,10 @@ __all__ = ["check_constants", "no_random_numbers"]
 
 @contextlib.contextmanager
 def no_random_numbers(name: str) -> Iterator[None]:
-    """Refuse random numbers of NumPy or Python inside: a method is traced once, so all runs would share them.
+    """Refuse random numbers of NumPy or Python inside: code is traced once, so all runs would share them.
 
     Args:
-        name: the class of the rule.
+        name: what draws, for the message.
 
     Raises:
         UsageError: the state of one of their generators has changed.
@@ -35,7 +35,7 @@ def no_random_numbers(name: str) -> Iterator[None]:
         if state != before[module]:
             raise UsageError(
                 f"{name} draws from {module} once, while it is traced, and all runs would share the number: draw with "
-                "jax.random and the method's key"
+                "jax.random and a key of the run"
             )
 
 

@@ -115,7 +115,7 @@ def test_an_array_that_a_rule_makes_for_its_arms_is_taken(select):
 @pytest.mark.parametrize("draw", [random.random, np.random.rand])
 def test_random_numbers_from_outside_jax_are_refused(draw):
     """All runs shared one number, drawn while the method was traced."""
-    with pytest.raises(jb.UsageError, match=r"draw with jax\.random and the method's key"):
+    with pytest.raises(jb.UsageError, match=r"draw with jax\.random and a key of the run"):
         jb.simulate(rule(select=lambda self, arms, key: jnp.int32(draw() < 0.5)), PROBLEM, seeds=1)
 
 

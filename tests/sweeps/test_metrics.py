@@ -1,5 +1,7 @@
 """What is measured of a run stands in one table, to which a user adds metrics."""
 
+import random
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -144,6 +146,7 @@ def test_a_users_algorithm_shows_its_own_state():
         ({"own": lambda problem, state, recommended: state.wins}, "the metric 'own' fails: AttributeError: .*'wins'"),
         ({"own": lambda problem, state, recommended: float(state.pulls[0])}, r"the metric 'own', line .* jnp\.where"),
         ({"own": lambda problem: 1}, "the metric 'own' fails: TypeError"),
+        ({"own": lambda problem, state, recommended: random.random()}, "the metric 'own' draws from random once"),
         ({"own": lambda problem, state, recommended: jnp.uint32(3_000_000_000)}, "the metric 'own' is uint32"),
         ({"own": lambda problem, state, recommended: np.int64(2**40)}, "fails: OverflowError: 1099.* is too large"),
         ({"own": lambda problem, state, recommended: np.asarray([2**33 + 5, 3, 0])}, "8589934597 .* is too large"),
