@@ -84,7 +84,7 @@ def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) ->
         arms: arms per run.
         long_steps: whether runs have few steps, so that only many lane-arms repay compiling again.
     """
-    sizes = _FEW_LANES if arms < _MANY_ARMS else _FEW_LANES_OF_MANY
+    sizes = _FEW_LANES_OF_MANY if arms >= _MANY_ARMS and not long_steps else _FEW_LANES
     if long_steps:
         sizes = {size: most for size, most in sizes.items() if size * arms >= _SMALL}
     elif arms <= _FEW_ARMS and jobs > 1:

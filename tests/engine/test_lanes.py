@@ -286,7 +286,9 @@ def test_few_jobs_have_few_lanes() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop_start, "empty_carry", spy)
         assert [lanes_of(ALGORITHMS["lucb"], PROBLEM, seeds) for seeds in number] == [1, 48, 48, 144, 592]
-        assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=1000), seeds) for seeds in number] == [1, 4, 16, 80, 80]
+        assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=100), seeds) for seeds in number] == [1, 4, 16, 144, 176]
+        # A step of many arms with 16 lanes takes longer than two with 8.
+        assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=1000), seeds) for seeds in number] == [1, 4, 8, 80, 80]
         # Few steps, which cost less than another program until there are very many arms.
         few = jb.MedianElimination(epsilon=0.1, delta=0.1)
         assert [lanes_of(few, PROBLEM, seeds) for seeds in number] == [592] * 5
