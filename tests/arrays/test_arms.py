@@ -216,3 +216,15 @@ def test_take_of_several_arms_per_run():
     arm = arm[:2]
     np.testing.assert_array_equal(arms.take(jnp.asarray(x), jnp.asarray(arm)), expected[:2])
     np.testing.assert_array_equal(arms.take(jnp.asarray(x[:, 0]), jnp.asarray(arm[0])), x[arm[0], 0])
+
+
+@pytest.mark.parametrize("count", [30, 128, 129, 512, 600, 1000, 1009, 5000])
+def test_reductions_of_any_number_of_arms(count):
+    """On CPU they are made in pieces, in one, by tens or twenties, or by XLA."""
+    x = np.random.default_rng(count).integers(-1000, 1000, (count, 7)).astype(np.int32)
+    with_nan = np.where(x % 977 == 5, np.nan, x).astype(np.float32)
+    np.testing.assert_array_equal(arms.largest(jnp.asarray(x)), x.max(axis=0))
+    np.testing.assert_array_equal(arms.smallest(jnp.asarray(x, float)), x.min(axis=0))
+    np.testing.assert_array_equal(arms.total(jnp.asarray(x)), x.sum(axis=0))
+    np.testing.assert_array_equal(arms.any_arm(jnp.asarray(x > 998)), (x > 998).any(axis=0))
+    np.testing.assert_array_equal(arms.largest_or_nan(jnp.asarray(with_nan)), with_nan.max(axis=0))
