@@ -3,7 +3,7 @@
 import contextlib
 import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -39,7 +39,9 @@ def no_random_numbers(name: str) -> Iterator[None]:
             )
 
 
-def check_constants(program: Any, check: Any, rule: Rule, problem: Problem, key: jax.Array) -> None:
+def check_constants(
+    program: Any, check: Callable[[Rule, Problem, jax.Array], None], rule: Rule, problem: Problem, key: jax.Array
+) -> None:
     """Check that no array from outside could have a value of each arm, where each run sees its arms in its own order.
 
     An array that the rule makes for its number of arms has another length for another number.

@@ -193,8 +193,8 @@ def _with_means(problem: Problem, means: jax.Array) -> Problem:
 
 def _row(means: jax.Array, found: xr.Dataset, level: Level) -> dict[str, float | np.ndarray]:
     numbers = {name: float(found[name]) for name in ("value", "value_se")}
-    numbers |= {"complexity": float(level.complexity(means))}
-    return {"mean": np.asarray(means, np.float64), **numbers, "truncated": int(found["stopped_early"])}
+    judged = {"complexity": float(level.complexity(means)), "truncated": int(found["stopped_early"])}
+    return {"mean": np.asarray(means, np.float64), **numbers, **judged}
 
 
 def _history(rows: list[dict[str, float | np.ndarray]]) -> xr.Dataset:
