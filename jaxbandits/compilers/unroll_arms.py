@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -102,7 +102,8 @@ def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[
             return tuple(value.whole for value in found)
     if most <= min(lowering().masked_take, lowering().masked_put):  # all arms are read in any case: not traced again
         return tuple(core.jaxpr_as_fun(closed)(*leaves))
-    return _in_pieces_or_one(closed.jaxpr, function, operands)
+    with contextlib.nullcontext() if stores_rows(closed.jaxpr) else reduce_in_one_piece():
+        return function(*operands)
 
 
 def reduce_well(function: Callable[..., Tree], arms: int, *operands: object) -> Tree:
@@ -120,12 +121,11 @@ def reduce_well(function: Callable[..., Tree], arms: int, *operands: object) -> 
     """
     if not PIECE < arms <= lowering().reduced_in_pieces:
         return function(*operands)
-    return _in_pieces_or_one(jax.make_jaxpr(function)(*operands).jaxpr, function, operands)
-
-
-def _in_pieces_or_one(jaxpr: Any, function: Callable[..., Tree], operands: Sequence[object]) -> Tree:
-    """Return `function(*operands)`, which was traced as a program."""
-    with contextlib.nullcontext() if stores_rows(jaxpr) else reduce_in_one_piece():
+    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
+    if stores_rows(closed.jaxpr):  # not traced again
+        found = core.jaxpr_as_fun(closed)(*jax.tree.leaves(operands))
+        return jax.tree.unflatten(jax.tree.structure(shapes), found)
+    with reduce_in_one_piece():
         return function(*operands)
 
 
