@@ -10,7 +10,7 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import cyclopts
 
@@ -59,8 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 75 where a time
         limit ended a sweep, 130 when interrupted, 143 by SIGTERM and 138 by SIGUSR1.
     """
-    with interruptible() as interrupted, printable():
+    with _writable_stderr(), interruptible() as interrupted, printable():
         return _run(argv, interrupted)
+
+
+@contextlib.contextmanager
+def _writable_stderr() -> Iterator[None]:
+    """Let all that is for stderr vanish inside a `with` block where stderr is closed, as with `2>&-`."""
+    if sys.stderr is not None:
+        yield
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stderr(nowhere):
+        yield
 
 
 def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:

@@ -1,5 +1,6 @@
 """The command line beside others: readers that leave early, and stores that are named from inside."""
 
+import json
 import os
 import subprocess
 import sys
@@ -39,6 +40,19 @@ def test_a_disk_that_is_full_and_no_stdout_at_all():
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     done = shell(f"{PYTHON} list >&-")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_stderr_that_is_closed_changes_nothing_else(monkeypatch, capsys):
+    """With `2>&-` commands with a progress bar ended in `AttributeError`, and errors went to stdout."""
+    line = ["simulate", "uniform", "--problem", "bernoulli:0.7,0.5", "--set", "budget=4", "--seeds", "3", "--json"]
+    assert main(line) == 0
+    usual = json.loads(capsys.readouterr().out)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(line) == 0
+    assert json.loads(capsys.readouterr().out)["mean_pulls"] == usual["mean_pulls"]
+    assert main(["simulate", "nope", "--problem", "bernoulli:0.7,0.5"]) == 2
+    assert capsys.readouterr().out == ""
+    assert sys.stderr is None
 
 
 def test_a_store_is_named_from_inside_too(tmp_path, monkeypatch, capsys):
