@@ -110,10 +110,19 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
         problem: Any = spec.parse_problem(text)
     if costs is not None:
         with _one_line(f"--costs {costs!r}"):
-            prices = costs if costs.strip() == "reward" else [float(price) for price in costs.split(",")]
-            problem = with_costs(problem, prices if len(prices) > 1 else prices[0])
+            problem = with_costs(problem, _prices(costs))
     assert not problem.axes  # a SPEC cannot contain one
     return problem
+
+
+def _prices(text: str) -> Any:
+    if text.strip() == "reward":
+        return "reward"
+    try:
+        prices = [float(price) for price in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--costs takes reward or prices such as 1,2,0.5, got {text!r}") from None
+    return prices if len(prices) > 1 else prices[0]
 
 
 def plan_of(path: Path) -> tuple[Plan, str, float | None]:

@@ -98,7 +98,8 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise UsageError(f"{make.__name__}: {error}") from None
+            known = ", ".join(signature.parameters)
+            raise UsageError(f"{make.__name__}: {error}; its arguments are {known}") from None
         arguments = bound.arguments
         for name in readers.keys() & arguments.keys():
             value = arguments[name]

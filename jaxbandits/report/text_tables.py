@@ -9,10 +9,12 @@ def text_table(rows: Sequence[Sequence[str]], left: Collection[int] = (), markdo
     """Arrange rows in columns, a line each.
 
     Args:
-        rows: cells, the same number in each row, the first row being the heading.
+        rows: cells, the same number in each row, the first row being the heading. A name with a line break, such as of
+            an arm, is shown on one line.
         left: columns whose cells are aligned to the left, counted from 0; all others are aligned to the right.
         markdown: with bars between the columns, and a rule below the heading.
     """
+    rows = [[" ".join(text.split()) if len(text.splitlines()) > 1 else text for text in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:

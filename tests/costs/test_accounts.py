@@ -180,7 +180,7 @@ BAD = [
     (lambda: jb.with_costs(jb.gabillon(1), 1.0), "for one bandit"),
     (lambda: jb.with_costs(PROBLEM, jb.axis([1, 2])), "costs must be numbers, got Axis"),
     (lambda: jb.simulate(UCBE, jb.with_costs(jb.linear(n=jb.axis([4, 5])), [1, 1, 1, 1]), 2), "each of 5 arms"),
-    (lambda: problem_of("bernoulli:0.5,0.4", "reward,"), "--costs"),
+    (lambda: problem_of("bernoulli:0.5,0.4", "reward,"), "--costs takes reward or prices such as 1,2,0.5, got"),
     (lambda: problem_of("bernoulli:0.5,0.4", "1,2,3"), "2 arms, got 3"),
     (lambda: problem_of("ppr:one-god,k=20"), "did you mean 'one-good'"),
     (lambda: problem_of("ppr:one-good,kk=20"), "did you mean 'k'"),

@@ -126,7 +126,7 @@ def test_bad_arguments(tmp_path):
         jb.workers_from_csv(write(tmp_path, "accuracy\n.9\n.8\n"), dataset="rte")
     with pytest.raises(jb.UsageError, match=r"cannot read nowhere\.csv: No such file"):
         parse_problem("workers:nowhere.csv")
-    with pytest.raises(jb.UsageError, match="missing a required argument: 'path'"):
+    with pytest.raises(jb.UsageError, match="missing a required argument: 'path'; its arguments are path, "):
         parse_problem("workers")
 
 

@@ -20,3 +20,9 @@ def test_markdown_has_a_rule_that_says_where_cells_stand():
         "| ugape-c | 1,234 |           |",
         "| se      |     5 | a theorem |",
     ]
+
+
+def test_a_name_with_a_line_break_keeps_its_row():
+    """An arm named by a quoted cell of two lines took two rows of a plan's table, and the columns were lost."""
+    table = text_table([("arm", "pulls"), ("the\r\nfirst", "1,234"), ("b  c", "5")], left=(0,))
+    assert table.split("\n") == ["arm        pulls", "the first  1,234", "b  c           5"]
