@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.checks import is_masked, shown
+from jaxbandits.checks import is_masked, is_number, shown
 from jaxbandits.errors import UsageError
 
 __all__ = ["Axis", "axis", "zip_axes"]
@@ -107,11 +107,18 @@ def _items(values: Any) -> tuple[Any, ...]:
     Raises:
         UsageError: no values, or a value that is missing.
     """
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
         raise UsageError(f"an axis needs a list of values, got {shown(values)}")
     if any(is_masked(value) for value in (values, *values)):
         raise UsageError(f"an axis must not have masked values, got {shown(values)}: leave them out")
-    items = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    items = tuple(map(_plain, values))
     if not items:
         raise UsageError("an axis needs at least one value")
     return items
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy or JAX as Python's; anything else as it is."""
+    if isinstance(value, np.generic) or (is_number(value) and getattr(value, "shape", None) == ()):
+        return value.item()
+    return value

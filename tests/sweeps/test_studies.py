@@ -299,3 +299,13 @@ def test_what_cannot_be_merged_is_named():
     }.values():
         with pytest.raises(jb.UsageError, match=said):
             jb.merge(parts)
+
+
+def test_an_axis_of_a_jax_array_has_numbers():
+    """Its dimension had texts, `'0.1'`, and sel(delta=0.1) failed; one number in an array was a TypeError."""
+    assert jb.axis(jnp.asarray([0.25, 0.5])).values == (0.25, 0.5)
+    assert jb.axis([np.asarray(2), jnp.asarray(4)]).values == (2, 4)
+    ds = jb.sweep(jb.Uniform(budget=jb.axis(jnp.arange(4, 10, 2))), jb.bernoulli([0.7, 0.5]), seeds=2)
+    assert ds.pulls.sel(budget=6).values.tolist() == [6, 6]
+    with pytest.raises(jb.UsageError, match=r"an axis needs a list of values, got 0\.1"):
+        jb.axis(np.asarray(0.1))
