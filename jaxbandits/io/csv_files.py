@@ -15,8 +15,10 @@ from jaxbandits.checks import FINITE, Rule, as_single
 from jaxbandits.errors import UsageError
 from jaxbandits.io.serialize import File
 
-__all__ = ["Table", "is_number", "looks_like_number", "meant_as_number"]
+__all__ = ["MISSING", "Table", "is_number", "looks_like_number", "meant_as_number"]
 
+#: Cells without a value, in lower case: R and pandas write such words.
+MISSING = ("", "na", "n/a", "nan", "null", "none")
 _ROWS = {1: "a row", 2: "two rows"}
 #: What cells of scores may hold for 1 and 0.
 _TRUTH = {"true": 1.0, "false": 0.0}

@@ -114,6 +114,15 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, text, message):
     assert "bad.csv" in str(error.value)
 
 
+def test_gold_that_is_not_known(tmp_path):
+    """R and pandas write NA or NaN there, and such a row counted as a wrong answer."""
+    rows = "worker,answer,gold\na,yes,yes\na,no,NA\nb,no,yes\nb,yes,nan\nb,yes,yes\n"
+    np.testing.assert_allclose(jb.workers_from_csv(write(tmp_path, rows)).mean, [1, 0.5])
+    # `none` is an answer here: c is right, and d is not.
+    rows = "worker,answer,gold\nc,none,none\nd,x,none\nd,y,y\n"
+    np.testing.assert_allclose(jb.workers_from_csv(write(tmp_path, rows)).mean, [1, 0.5])
+
+
 def test_bad_arguments(tmp_path):
     file = write(tmp_path, "dataset,accuracy\nrte,.9\nrte,.8\n")
     with pytest.raises(jb.UsageError, match="did you mean 'rte'"):

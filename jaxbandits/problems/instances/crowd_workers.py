@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxbandits.checks import UNIT, whole
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.io.csv_files import Table, is_number
+from jaxbandits.io.csv_files import MISSING, Table, is_number
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.distributions.bernoulli_and_normal import Bernoulli, bernoulli
@@ -54,7 +54,8 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
 
     Two kinds of tables are read. One row per worker: a column `accuracy` in [0, 1]. One row per answer: the columns
     `worker`, `answer` (or `label`, `response`) and `gold` (or `truth`). Accuracy is then the share of answers equal to
-    gold, and rows without gold are left out. Columns with other names are ignored.
+    gold, and rows without gold are left out: empty, or NA, NaN, null or none where nobody answers so. Columns with
+    other names are ignored.
 
     Args:
         path: the file.
@@ -130,9 +131,11 @@ def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
     """Return the accuracies computed from a table with a row per answer."""
     worker, answer, gold = (table.place(names) for names in (_WORKER, _ANSWER, _GOLD))
     right: dict[str, list[bool]] = {}
-    for line, row in _of_dataset(table, dataset):
+    rows = list(_of_dataset(table, dataset))
+    unknown = {*MISSING} - {row[answer].lower() for _, row in rows}  # `none` may be an answer to choose
+    for line, row in rows:
         who, said = table.cell(line, row, worker), table.cell(line, row, answer)
-        if row[gold]:
+        if row[gold] and row[gold].lower() not in unknown:
             right.setdefault(who, []).append(_same(said, row[gold]))
     if not right:
         raise UsageError(f"{table.source}: no row has a value in the column {table.header[gold]!r}")

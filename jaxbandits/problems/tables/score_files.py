@@ -6,14 +6,11 @@ import numpy as np
 
 from jaxbandits.checks import NOT_NEGATIVE, SUMMABLE
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.io.csv_files import Table
+from jaxbandits.io.csv_files import MISSING, Table
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.tables.column_checks import check_names, refuse_indices
 
 __all__ = ["ScoreTable", "read_scores"]
-
-#: Cells without a score, in lower case.
-_MISSING = ("", "na", "n/a", "nan", "null", "none")
 
 
 class ScoreTable(NamedTuple):
@@ -118,7 +115,7 @@ def _place_of_scores(table: Table, taken: set[int], score: str) -> int:
 
 def _score(table: Table, line: int, row: list[str], place: int) -> float:
     text = row[place].lower()
-    if text in _MISSING:
+    if text in MISSING:
         return float("nan")
     return table.score(line, row, place, SUMMABLE)
 
