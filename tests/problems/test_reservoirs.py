@@ -207,6 +207,16 @@ def test_bad_reservoirs(arguments, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_table_whose_costs_are_one_is_for_rules_that_ignore_costs(tmp_path):
+    """SiRI refused it, since its pulls "have prices"."""
+    file = tmp_path / "unit.csv"
+    file.write_text("reward,cost\n0.9,1\n0.2,1.0\n0.5,1\n")
+    ds = jb.simulate(jb.SiRI(budget=40), jb.reservoir_from_csv(file, beta=1.0), seeds=5)
+    assert ds.cost.values.tolist() == ds.pulls.values.tolist() == [40] * 5
+    uniform = jb.simulate(jb.Uniform(budget=40), jb.reservoir_from_csv(file, arms=2), seeds=5)
+    assert uniform.cost.values.tolist() == [40] * 5
+
+
 @pytest.mark.parametrize(
     ("rule", "arms", "message"),
     [

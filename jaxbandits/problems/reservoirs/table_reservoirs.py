@@ -62,6 +62,11 @@ class TableReservoir(Reservoir):
         """Return the smallest cost in the table."""
         return float(np.min(np.asarray(self.prices)))
 
+    @property
+    def unit_costs(self) -> bool:
+        """Return whether all costs in the table are 1."""
+        return bool(np.all(np.asarray(self.prices) == 1))
+
     def draw(self, key: jax.Array) -> Arms:
         """Draw rows with replacement."""
         arm = arms.index(self.count, key.shape)
@@ -79,7 +84,8 @@ def reservoir_from_csv(
     """Return a reservoir of the rows of a table of mean rewards and costs; rewards and costs of pulls are 0 or 1.
 
     Args:
-        path: a CSV file with columns `reward`, in [0, 1], and `cost`, in [2^-31, 1].
+        path: a CSV file with columns `reward`, in [0, 1], and `cost`, in [2^-31, 1]. Rules that look at rewards only,
+            such as SiRI, take it if all costs are 1.
         beta: regularity of the ratios, for algorithms that choose their number of arms by it.
         coupling: as in `reservoir`.
         arms: number of arms that a run draws; None to let the algorithm choose it.
