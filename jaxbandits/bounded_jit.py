@@ -1,6 +1,6 @@
 """Jitted functions that keep the programs used most recently.
 
-JAX's own functions keep all their programs, and one of the engine takes some 20 MB.
+JAX's own functions keep all their programs, and one of the engine takes some 40 MB.
 """
 
 import collections

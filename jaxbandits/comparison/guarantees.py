@@ -11,6 +11,7 @@ from jaxbandits.algorithms.inherited_claims import claims
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Theorem, understates
+from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.problems.base import Problem
 
 __all__ = ["holds_without_replacement", "number", "theorem_on", "value"]
@@ -24,7 +25,8 @@ _FREE = ("epsilon", "delta", "m", "b", "growth")
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
     """Evaluate a formula of `theory` for numbers, which it checks, in one program in place of dozens of small ones."""
-    return np.asarray(jax.jit(lambda: formula(*arguments))())
+    with kept_programs():
+        return np.asarray(jax.jit(lambda: formula(*arguments))())
 
 
 def value(theorem: Theorem | None) -> float | None:

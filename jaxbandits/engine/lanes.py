@@ -38,8 +38,9 @@ COMPILER_OPTIONS = {
     "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
 }
 
-#: Programs that a process holds, some 20 MB each: more than a comparison of all algorithms needs.
-MOST_PROGRAMS = 40
+#: Programs that a process holds, some 40 MB each. A comparison of all algorithms needs up to 53, one after the other:
+#: with fewer the next comparison would find none of them.
+MOST_PROGRAMS = 64
 
 
 @recent_programs(MOST_PROGRAMS, "settings", compiler_options=COMPILER_OPTIONS)

@@ -21,6 +21,7 @@ from jaxbandits.comparison.compared_rows import Row
 from jaxbandits.comparison.questions import question_of
 from jaxbandits.comparison.result import Comparison
 from jaxbandits.comparison.run_rows import compare
+from jaxbandits.engine import lanes
 
 MEANS = [0.7, 0.5, 0.4]
 #: The algorithms of which it is said here when they are candidates.
@@ -691,3 +692,12 @@ def test_an_error_in_one_row_keeps_the_finished_ones(capsys, monkeypatch):
     told = capsys.readouterr()
     assert "PRELIMINARY" in told.out
     assert told.err.splitlines()[-1] == "jaxbandits: this row cannot be run"
+
+
+def test_the_programs_of_a_comparison_are_still_there_in_the_next():
+    """With 49 rows and 40 programs, of which the oldest were forgotten, every comparison compiled all of them again."""
+    for problem in (jb.bernoulli(MEANS), jb.gaussian(MEANS), jb.exponential(MEANS), jb.student_t(MEANS, dof=5.0)):
+        for known in ({}, {"epsilon": 0.1}, {"m": 2}, {"threshold": 0.45}):
+            rows = _labels(problem, delta=0.1, **known)[0] + _labels(problem, budget=100, **known)[0]
+            # Rows whose limit is known later may have a second program.
+            assert len(rows) + 8 < lanes.MOST_PROGRAMS
