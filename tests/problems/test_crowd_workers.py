@@ -121,6 +121,10 @@ def test_gold_that_is_not_known(tmp_path):
     # `none` is an answer here: c is right, and d is not.
     rows = "worker,answer,gold\nc,none,none\nd,x,none\nd,y,y\n"
     np.testing.assert_allclose(jb.workers_from_csv(write(tmp_path, rows)).mean, [1, 0.5])
+    # An answer that is missing is not right where gold is missing, too.
+    rows = "worker,answer,gold\nc,yes,yes\nc,NA,NA\nd,x,yes\n"
+    with pytest.raises(jb.UsageError, match=r"line 3, column 'gold': 'NA' is among the answers: leave missing cells"):
+        jb.workers_from_csv(write(tmp_path, rows))
 
 
 def test_bad_arguments(tmp_path):

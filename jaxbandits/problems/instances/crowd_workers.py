@@ -34,6 +34,8 @@ _GOLD = ("truth", "gold")
 _ACCURACY = ("accuracy",)
 _ANSWERS = ("n_answers",)
 _DATASET = ("dataset",)
+#: Words that programs write for a value that is missing, in lower case.
+_NO_VALUE = ("na", "n/a", "nan")
 
 
 @varying
@@ -54,8 +56,8 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
 
     Two kinds of tables are read. One row per worker: a column `accuracy` in [0, 1]. One row per answer: the columns
     `worker`, `answer` (or `label`, `response`) and `gold` (or `truth`). Accuracy is then the share of answers equal to
-    gold, and rows without gold are left out: empty, or NA, NaN, null or none where nobody answers so. Columns with
-    other names are ignored.
+    gold, and rows without gold are left out: empty, or NA, NaN, null or none where nobody answers so. Gold NA or NaN
+    beside such answers is refused. Columns with other names are ignored.
 
     Args:
         path: the file.
@@ -132,9 +134,12 @@ def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
     worker, answer, gold = (table.place(names) for names in (_WORKER, _ANSWER, _GOLD))
     right: dict[str, list[bool]] = {}
     rows = list(_of_dataset(table, dataset))
-    unknown = {*MISSING} - {row[answer].lower() for _, row in rows}  # `none` may be an answer to choose
+    answers = {row[answer].lower() for _, row in rows}
+    unknown = {*MISSING} - answers  # `none` may be an answer to choose
     for line, row in rows:
         who, said = table.cell(line, row, worker), table.cell(line, row, answer)
+        if row[gold].lower() in answers & {*_NO_VALUE}:
+            table.refuse(line, gold, f"{row[gold]!r} is among the answers: leave missing cells empty, or rename it")
         if row[gold] and row[gold].lower() not in unknown:
             right.setdefault(who, []).append(_same(said, row[gold]))
     if not right:
