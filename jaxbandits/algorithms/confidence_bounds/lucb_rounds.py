@@ -78,11 +78,15 @@ class LUCBRounds(Rule):
 
     def recommend(self, state: LUCBState, arms: Arms) -> jax.Array:
         """Return the m largest means."""
-        return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
+        return self._largest(state, arms)
 
     def rivals(self, state: LUCBState, arms: Arms) -> Rivals:
         """Return h and l, and U_l - L_h."""
-        return self._rivals(state, arms, self.recommend(state, arms), self.range_of(arms))
+        return self._rivals(state, arms, self._largest(state, arms), self.range_of(arms))
+
+    def _largest(self, state: LUCBState, arms: Arms) -> jax.Array:
+        """Return the m largest means, also where a subclass answers otherwise."""
+        return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
 
 
 def rivals_of(lower: jax.Array, upper: jax.Array, chosen: jax.Array) -> Rivals:

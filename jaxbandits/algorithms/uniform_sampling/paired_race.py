@@ -128,7 +128,7 @@ class PairedRace(Rule):
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether no active arm may be better than the best-looking one by epsilon or more."""
-        leader = self.recommend(state, arms)
+        leader = _leader(state, arms)
         better = 2 * state.upper[leader] - 1
         others = state.active & (jnp.arange(len(arms)) != leader)
         b = self.range_of(arms)
@@ -138,4 +138,9 @@ class PairedRace(Rule):
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """Return the active arm with the largest mean."""
-        return jnp.argmax(jnp.where(state.active, arms.mean, -jnp.inf))
+        return _leader(state, arms)
+
+
+def _leader(state: _State, arms: Arms) -> jax.Array:
+    """Return the active arm with the largest mean, also where a subclass answers otherwise."""
+    return jnp.argmax(jnp.where(state.active, arms.mean, -jnp.inf))
