@@ -65,7 +65,7 @@ def plan(
         counts: a row for each arm: a CSV file, a data frame, a dict of columns, or an array `(K, 2)` of pulls and
             successes. Arms may have been pulled unequally, or not at all. Columns are found by their usual names
             (`arm`, `pulls`, `impressions`, `n`, `successes`, `clicks`, `mean`, `variance`, `sd`, …) if these are
-            unambiguous.
+            unambiguous. An index of pandas that has a name, as after `groupby`, or texts counts as a column.
         delta: allowed probability of error, in (0, 1).
         epsilon: a mean this far below the best is good enough; not negative.
         rewards: `coins` for 0 and 1, from pulls and successes. `bounded` for rewards in [0, reward_range] and `normal`,

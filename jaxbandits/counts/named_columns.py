@@ -18,9 +18,7 @@ def table_of(counts: Any) -> Table:
     if isinstance(counts, str | Path):
         return Table.read(counts)
     if hasattr(counts, "columns"):
-        columns = {str(name): list(counts[name]) for name in counts.columns}
-        if len(columns) < len(counts.columns):
-            raise UsageError("counts: two columns have one name")
+        columns = _of_frame(counts)
     elif isinstance(counts, Mapping):
         columns = {str(name): _listed(name, values) for name, values in counts.items()}
     else:
@@ -36,6 +34,20 @@ def table_of(counts: Any) -> Table:
         raise UsageError(f"counts: columns differ in length: {', '.join(f'{k!r} {n}' for k, n in lengths.items())}")
     rows = [[_text(value) for value in row] for row in zip(*columns.values(), strict=True)]
     return Table("counts", list(columns), [(i + 1, row) for i, row in enumerate(rows)], "row")
+
+
+def _of_frame(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a data frame, and the levels of its index that have a name, as after `groupby`, or texts."""
+    named = [(str(name), list(frame[name])) for name in frame.columns]
+    for level, name in enumerate(getattr(getattr(frame, "index", None), "names", ())):  # of pandas; others have none
+        values = list(frame.index.get_level_values(level))
+        column = "index" if name is None else str(name)
+        if (name is not None or all(isinstance(value, str) for value in values)) and (column, values) not in named:
+            named.append((column, values))
+    columns = dict(named)
+    if len(columns) < len(named):
+        raise UsageError("counts: two columns have one name, or a column and the index")
+    return columns
 
 
 def _listed(name: object, values: Any) -> list[Any]:

@@ -57,6 +57,27 @@ def test_what_was_taken_is_said(tmp_path):
     assert found.taken == "pulls from 'shown', successes from 'hits'; arms are numbered; not used: 'n'"
 
 
+def test_the_index_of_a_data_frame_names_the_arms():
+    """Arms were numbered after `groupby`, which keeps their names in the index."""
+    seen = pd.DataFrame({"land": ["de", "de", "fr"] * 4, "variant": [7, 9, 7, 9, 7, 9] * 2, "click": [0, 1, 1] * 4})
+    one = seen.groupby("variant")["click"].agg(pulls="size", successes="sum")
+    table = read_counts(one, Columns(), None, 1.0, "")
+    assert (table.arms, table.pulls.tolist()) == (["7", "9"], [6, 6])
+    two = seen.groupby(["land", "variant"])["click"].agg(pulls="size", successes="sum")
+    table = read_counts(two, Columns(), None, 1.0, "land=fr")
+    assert (table.arms, table.total.tolist()) == (["7", "9"], [2, 2])
+    assert read_counts(two, Columns(arm="variant"), None, 1.0, "land=de").total.tolist() == [2, 2]
+
+    texts = pd.DataFrame({"pulls": [4, 5], "wins": [1, 2]}, index=["old", "new"])
+    assert read_counts(texts, Columns(), None, 1.0, "").arms == ["old", "new"]
+    # A column that names the arms comes first; places of rows, also of some of them, name nothing.
+    assert read_counts(texts.assign(arm=["a", "b"]), Columns(), None, 1.0, "").arms == ["a", "b"]
+    both = texts.assign(arm=["a", "b"]).set_index("arm", drop=False)
+    assert read_counts(both, Columns(), None, 1.0, "").arms == ["a", "b"]
+    plain = pd.DataFrame({"pulls": [4, 5, 6], "wins": [1, 2, 3]})
+    assert read_counts(plain[plain.pulls > 4], Columns(), None, 1.0, "").arms == ["arm 1", "arm 2"]
+
+
 def test_a_column_beside_the_counts_is_not_said_to_be_taken():
     """A mean beside successes was named as taken, and not looked at."""
     counts = {"variant": ["A", "B"], "n": [1000, 1000], "conversions": [50, 30], "mean": [0.9, 0.1]}
