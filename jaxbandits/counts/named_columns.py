@@ -37,7 +37,7 @@ def table_of(counts: Any) -> Table:
 
 
 def _of_frame(frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of a data frame, and the levels of its index that have a name, as after `groupby`, or texts."""
+    """Return the columns of a data frame, and the levels of its index with names (after `groupby`), or with texts."""
     named = [(str(name), list(frame[name])) for name in frame.columns]
     for level, name in enumerate(getattr(getattr(frame, "index", None), "names", ())):  # of pandas; others have none
         values = list(frame.index.get_level_values(level))

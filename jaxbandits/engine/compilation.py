@@ -23,10 +23,14 @@ class CompileClock:
 
 
 _clocks: list[CompileClock] = []
+_made_room: dict[float, int] = {}  # by share: the number of compilations before
+_compilations = 0  # of this process, also those whose program came from disk
 
 
 def _listen(event: str, seconds: float, **metadata: object) -> None:
+    global _compilations
     if event.startswith("/jax/core/compile/"):
+        _compilations += 1
         for clock in _clocks:
             clock.seconds += seconds
             engine = "advance" in str(metadata.get("fun_name", ""))
@@ -35,6 +39,8 @@ def _listen(event: str, seconds: float, **metadata: object) -> None:
 
 def loaded(seconds: float) -> None:
     """Count a program of the lane engine that was loaded from disk in this many seconds."""
+    global _compilations
+    _compilations += 1
     for clock in _clocks:
         clock.seconds += seconds
         clock.programs += 1
@@ -59,8 +65,12 @@ def make_room(share: float = 0.6) -> None:
     """Forget compiled programs once they fill a share of the memory maps that Linux grants a process.
 
     A program of the engine takes about 500 maps on a CPU, of usually 65 530 in all, and JAX keeps every program. Once
-    the maps are used up, the compiler crashes, and the process with it.
+    the maps are used up, the compiler crashes, and the process with it. The maps are counted only if a program was
+    compiled since: that takes 10 ms and more.
     """
+    if _made_room.get(share) == _compilations:
+        return
+    _made_room[share] = _compilations
     try:
         used = _MAPS.read_bytes().count(b"\n")
         most = int(_MOST_MAPS.read_text(encoding="utf-8"))

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine import jobs
+from jaxbandits.engine import compilation, jobs
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
@@ -145,6 +147,21 @@ def test_programs_are_forgotten_only_when_there_is_little_room() -> None:
     assert compilations(run) == 0
     make_room(share=0.0)
     assert compilations(run) == 1
+
+
+def test_memory_maps_are_counted_only_after_a_compilation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With 43 programs counting took half of a call of `jb.simulate`."""
+    maps = tmp_path / "maps"
+    monkeypatch.setattr(compilation, "_MAPS", maps)
+    reads: list[Path] = []
+    monkeypatch.setattr(Path, "read_bytes", lambda path: [b"", reads.append(path)][0])
+    jax.jit(lambda x: x + len(str(tmp_path)))(1)
+    make_room()
+    make_room()
+    assert reads == [maps]
+    jax.jit(lambda x: x - len(str(tmp_path)))(1)
+    make_room()
+    assert reads == [maps, maps]
 
 
 def test_what_another_thread_has_compiled_is_not_compiled_again() -> None:
