@@ -146,7 +146,8 @@ class Estimates(SessionState):
         Each run goes on from the session's state, with the means estimated so far for the true ones, and one pull at a
         time. Rewards are 0 or b, or of the law that `intervals` names, with the variances so far where those are
         unknown. So the interval says how runs differ, and not how wrong the estimates may be: early on, it says little.
-        It compiles, in seconds.
+        It compiles, in seconds. Runs are long where two estimated means are nearly equal: with rules that take long to
+        decide, such as TTTS, choose fewer seeds or a smaller `most`. Ctrl-C ends them.
 
         Args:
             seeds: the number of runs.

@@ -1,6 +1,7 @@
 """How many more pulls a session needs: runs from its state, with the estimated means for the true ones."""
 
 import dataclasses
+import time
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -22,6 +23,9 @@ from jaxbandits.random.threefry import key_words
 from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["RemainingPulls", "estimated_problem", "simulate_rest"]
+
+#: How long a piece takes, roughly, and the fewest steps that it has.
+_SECONDS, _FEWEST_STEPS = 0.25, 64
 
 
 class RemainingPulls(NamedTuple):
@@ -90,6 +94,8 @@ def simulate_rest(
 ) -> RemainingPulls:
     """Continue `seeds` runs from one state to their end, and summarise their pulls.
 
+    The runs are made in pieces, since a program that runs cannot be interrupted.
+
     Args:
         runs: the mapped rule.
         state: the state of one run.
@@ -98,36 +104,54 @@ def simulate_rest(
         seeds: the number of runs.
         most: the largest number of further pulls of a run.
     """
-    limit = min(int(state.time) + most, NO_LIMIT)
-    more, done = jax.device_get(
-        _further(runs, state, problem, key, np.int32(limit), seeds=seeds, code=code_of(runs, problem))
-    )
-    pulls = np.where(done, more, np.inf)
+    before = int(state.time)
+    limit = np.int32(min(before + most, NO_LIMIT))
+    last = _first(state, key, seeds=seeds)
+    code, steps, goes_on = code_of(runs, problem), _FEWEST_STEPS, True
+    while goes_on:
+        start = time.monotonic()
+        last, live, done = _further(runs, last, problem, key, limit, np.int32(steps), seeds=seeds, code=code)
+        goes_on = bool(live)  # waits for the piece
+        steps = steps * 2 if time.monotonic() - start < _SECONDS else max(steps // 2, _FEWEST_STEPS)
+    more, ended = jax.device_get((last.time, done))
+    pulls = np.where(ended, more - before, np.inf)
     low, high = np.quantile(pulls, [0.05, 0.95], method="higher")
-    return RemainingPulls(float(np.mean(pulls)), float(low), float(high), float(np.mean(~done)))
+    return RemainingPulls(float(np.mean(pulls)), float(low), float(high), float(np.mean(~ended)))
+
+
+def _of_runs(leaf: jax.Array, seeds: int) -> jax.Array:
+    leaf = jnp.asarray(leaf)
+    return jnp.broadcast_to(leaf[..., None], (*leaf.shape, seeds))
+
+
+@recent_programs(4, "seeds")
+def _first(state: RunState, key: jax.Array, *, seeds: int) -> RunState:
+    """Return the state of each run at its start."""
+    state = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), state)
+    return dataclasses.replace(state, words=key_words(run_key(key, jnp.arange(seeds))))
 
 
 @recent_programs(4, "seeds", "code", compiler_options=COMPILER_OPTIONS)
 def _further(
-    runs: MappedAlgorithm, state: RunState, problem: Problem, key: jax.Array, limit: jax.Array, *, seeds: int,
-    code: Code,
-) -> tuple[jax.Array, jax.Array]:  # fmt: skip
-    """Return the further pulls of each run, int32 `(R,)`, and which have ended, bool `(R,)`."""
+    runs: MappedAlgorithm, state: RunState, problem: Problem, key: jax.Array, limit: jax.Array, steps: jax.Array, *,
+    seeds: int, code: Code,
+) -> tuple[RunState, jax.Array, jax.Array]:  # fmt: skip
+    """Continue all runs by at most `steps` steps.
 
-    def of_runs(leaf: jax.Array) -> jax.Array:
-        leaf = jnp.asarray(leaf)
-        return jnp.broadcast_to(leaf[..., None], (*leaf.shape, seeds))
+    Returns:
+        the state of each run, whether one of them goes on, bool `()`, and which have ended, bool `(R,)`.
+    """
 
     def live(state: RunState) -> jax.Array:
         stopped = algorithm.done(state) | algorithm.exhausted(state) | algorithm.stalled(state)
         return ~stopped & ~algorithm.at_limit(state, limit)
 
-    def after(state: RunState) -> RunState:
-        return algorithm.advance(arms, keys, state, live(state), limit)
+    def after(loop: tuple[RunState, jax.Array]) -> tuple[RunState, jax.Array]:
+        state, left = loop
+        return algorithm.advance(arms, keys, state, live(state), limit), left - 1
 
     with code.traced():
-        keys, before = run_key(key, jnp.arange(seeds)), state.time
-        algorithm, state, arms = jax.tree.map(of_runs, (runs, state, problem))
-        state = dataclasses.replace(state, words=key_words(keys))
-        last = lax.while_loop(lambda state: jnp.any(live(state)), after, state)
-        return last.time - before, algorithm.done(last)
+        keys = run_key(key, jnp.arange(seeds))
+        algorithm, arms = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), (runs, problem))
+        last, _ = lax.while_loop(lambda loop: jnp.any(live(loop[0])) & (loop[1] > 0), after, (state, steps))
+        return last, jnp.any(live(last)), algorithm.done(last)

@@ -1,5 +1,9 @@
 """What a session says of its arms: intervals at all times, confidence, shares of traffic, pulls to come."""
 
+import signal
+import subprocess
+import sys
+import time
 import warnings
 
 import numpy as np
@@ -197,6 +201,28 @@ def test_expected_pulls_are_those_of_sessions_that_go_on():
     assert found.truncated == 0
     assert session.expected_pulls(seeds=400, most=3) == (np.inf, np.inf, np.inf, 1.0)
     assert played(10**5).expected_pulls() == (0, 0, 0, 0)
+
+
+ENDLESS = """
+import jaxbandits as jb
+session = jb.AskTell(jb.UGapEc(epsilon=0.0, delta=0.1), arms=2, prior={"pulls": [9, 9], "means": [0.5, 0.5]})
+session.expected_pulls(seeds=1000, most=1)
+print("compiled", flush=True)
+session.expected_pulls(seeds=1000, most=2**30)
+"""
+
+
+def test_ctrl_c_ends_the_runs_of_expected_pulls():
+    """They went on behind Python, which did not end before them."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            assert process.stdout.readline() == "compiled\n"
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            assert "KeyboardInterrupt" in process.communicate(timeout=30)[1]
+        finally:
+            process.kill()
 
 
 def test_expected_pulls_are_a_function_of_the_session():
