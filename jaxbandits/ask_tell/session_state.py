@@ -62,10 +62,10 @@ class SessionState:
                 normal ones with a standard deviation of b/2; a warning says where they vary by more. For other
                 algorithms without a `reward_range`, the session's own `intervals` and `confidence` take rewards for
                 normal with unknown variances, or for those of the algorithm's family (Poisson, exponential).
-            prior: rewards from before, `{"pulls": (K,), "means": (K,)}`, or "sums" in place of "means". They count as
-                pulls of the session, for a budget too; arms without one get their first pulls. The guarantee stays if
-                each of those pulls was chosen by earlier rewards only. Only for algorithms that select arms one by one
-                by pulls and means alone.
+            prior: rewards from before, `{"pulls": (K,), "means": (K,)}`, or "sums" in place of "means", or a DataFrame
+                with these columns. They count as pulls of the session, for a budget too; arms without one get their
+                first pulls. The guarantee stays if each of those pulls was chosen by earlier rewards only. Only for
+                algorithms that select arms one by one by pulls and means alone.
 
         Raises:
             UsageError: an algorithm or a number that cannot be used, an algorithm that needs the true means, one that

@@ -83,6 +83,8 @@ def law_of(algorithm: Hyperparameters, given: float | None, bounded: bool) -> st
 def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool) -> ToldRewards:
     """Return rewards from before a session: pulls and means, or pulls and sums, of this number of arms."""
     needs = 'prior must be {"pulls": …, "means": …} or {"pulls": …, "sums": …}'
+    if hasattr(given, "columns"):  # a DataFrame
+        given = {str(name): given[name] for name in given.columns}
     if not isinstance(given, Mapping) or set(given) not in ({"pulls", "means"}, {"pulls", "sums"}):
         raise UsageError(f"{needs}, got {checks.shown(given)}")
     found = {}
@@ -95,17 +97,17 @@ def prior_of(given: Mapping[str, ArrayLike], arms: int, b: float, bounded: bool)
     sums = found["sums"] if "sums" in found else pulls * np.where(pulls > 0, found["means"], 0.0)
     if int(pulls.sum()) > 2**30 or np.any(sums[pulls == 0] != 0):
         raise UsageError("prior: at most 2^30 pulls, and no rewards of an arm without pulls")
-    for total, number in zip(sums[pulls > 0], pulls[pulls > 0], strict=True):
-        reward_of(total / number, b, bounded)
+    for arm in np.flatnonzero(pulls):
+        reward_of(sums[arm] / pulls[arm], b, bounded, what=f"prior of arm {arm}: the mean")
     return ToldRewards.of_sums(pulls, sums)
 
 
-def reward_of(given: object, b: float, bounded: bool) -> float:
+def reward_of(given: object, b: float, bounded: bool, *, what: str = "the reward") -> float:
     """Return a reward, rounded to float32; in [0, b] where rewards are bounded."""
     value = _measured("a reward", given)
     if bounded and not 0 <= value <= np.float32(b):
         raise UsageError(
-            f"the reward {given} lies outside [0, {b:g}], the range of the session: "
+            f"{what} {given} lies outside [0, {b:g}], the range of the session: "
             "scale it, or make the session with another reward_range or bounded=False"
         )
     return value

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 import jaxbandits as jb
@@ -48,6 +49,12 @@ def test_a_session_with_prior_rewards_goes_on_as_the_one_that_told_them():
     assert first.done
     assert second.done
     np.testing.assert_allclose(first.means, second.means)
+
+
+def test_prior_rewards_may_be_a_data_frame():
+    counts = {"pulls": [7, 5, 9], "sums": [3.5, 1.0, 8.0]}
+    session, same = (jb.AskTell(UCB(budget=90), arms=3, prior=given) for given in (counts, pd.DataFrame(counts)))
+    assert session.to_json() == same.to_json()
 
 
 def test_arms_without_prior_pulls_are_pulled_first():
@@ -154,7 +161,7 @@ def test_expected_pulls_are_those_of_the_arms_that_are_there():
         (lambda s: jb.AskTell(UCB(budget=90), arms=3, prior={"pulls": [1, 1, 1]}), "prior must be"),
         (lambda s: jb.AskTell(UCB(budget=90), arms=2, prior={"pulls": [1, 0.5], "sums": [1, 0]}), "prior: pulls must"),
         (lambda s: jb.AskTell(UCB(budget=90), arms=2, prior={"pulls": [1, 0], "sums": [1, 1]}), "no rewards of an arm"),
-        (lambda s: jb.AskTell(UCB(budget=90), arms=2, prior={"pulls": [1, 1], "means": [1, 2]}), "outside"),
+        (lambda s: jb.AskTell(UCB(budget=90), arms=2, prior={"pulls": [1, 1], "means": [1, 2]}), "of arm 1: the mean"),
         (lambda s: s.withdraw(5), "an arm must be"),
         (lambda s: (s.withdraw(1), s.withdraw(1)), "arm 1 was withdrawn before"),
         (lambda s: (s.withdraw(1), s.withdraw(2)), "arm 2 is one of the last two"),
