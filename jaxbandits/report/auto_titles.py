@@ -78,10 +78,12 @@ def of_quantiles(known: xr.Dataset, y: str) -> str:
     ratio = ratio[np.isfinite(ratio) & ~lower_bounds(known, f"{y}_q10").values]
     if not ratio.size or y not in GROWING:
         return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
+    if ratio.max() == 1:
+        return _begun(known, f"the middle 80% of runs have the same {style.label(known, y)}")
     low, high = (formatting.fold(r) for r in (ratio.min(), ratio.max()))
     times = low if low == high else f"{low} to {high}"
-    return (
-        f"{_of(known)}the slowest tenth of runs needs at least {times} times the {style.label(known, y)} of the fastest"
+    return _begun(
+        known, f"the slowest tenth of runs needs at least {times} times the {style.label(known, y)} of the fastest"
     )
 
 
@@ -91,16 +93,16 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
     bound, tail_bound = (lower_bounds(known, f"{y}_{part}") for part in ("q50", "q90"))
     if hue is not None:
         within = _range(medians, bound, formatting.value)
-        return f"{_of(known)}median {what} are {within} over {style.symbol(known, hue)}"
+        return _begun(known, f"median {what} are {within} over {style.symbol(known, hue)}")
     middle, tail = (float(known[f"{y}_{part}"]) for part in ("q50", "q90"))
     if y not in GROWING:
         half, most = (formatting.value(end) for end in (middle, tail))
-        return f"{_of(known)}half of the runs have {what} of at most {half}, nine in ten {most}"
+        return _begun(known, f"half of the runs have {what} of at most {half}, nine in ten {most}")
     if bound.any():
-        return f"{_of(known)}half of the runs take more than {formatting.rounded_down(middle)} {what}"
+        return _begun(known, f"half of the runs take more than {formatting.rounded_down(middle)} {what}")
     more = f"the slowest tenth more than {formatting.rounded_down(tail)}"
     rest = more if tail_bound.any() else f"nine in ten {formatting.value(tail)}"
-    return f"{_of(known)}half of the runs take at most {formatting.value(middle)} {what}, {rest}"
+    return _begun(known, f"half of the runs take at most {formatting.value(middle)} {what}, {rest}")
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
@@ -143,8 +145,9 @@ def _range(values: xr.DataArray, bound: xr.DataArray, show: Callable[[float], st
     return low if low == high or low.startswith("at least") else f"between {low} and {high}"
 
 
-def _of(known: xr.Dataset) -> str:
-    return f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
+def _begun(known: xr.Dataset, text: str) -> str:
+    """Return a title that begins with the algorithm if there is only one, else with a capital letter."""
+    return f"{known.attrs['algorithm']}: {text}" if "algorithm" in known.attrs else text[0].upper() + text[1:]
 
 
 def _what(known: xr.Dataset, y: str, centre: str = "mean") -> str:

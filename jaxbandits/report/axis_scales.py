@@ -18,6 +18,8 @@ __all__ = ["NARROW", "is_narrow", "name_ticks", "set_scale", "spans_decades", "s
 NARROW = 4.0
 #: Width of a letter and height of a line, as shares of the size of the font.
 _LETTER, _LINE = 0.62, 1.2
+#: Height of texts below axes at most, as a share of that of the axes.
+_BELOW = 0.6
 
 
 def spans_decades(values: np.ndarray, factor: float = 8.0) -> bool:
@@ -98,9 +100,9 @@ def name_ticks(axes: Axes, values: Sequence[object]) -> None:
     """Put ticks at the places 0, 1, ..., with texts that do not overlap.
 
     Texts are broken into lines where the axes are narrow. Where they still have no room, names are written from below,
-    and of numbers some are left out.
+    long ones in the lines for which there is room, and of numbers some are left out.
     """
-    texts = formatting.texts(values)
+    texts = names = formatting.texts(values)
     room = axes.bbox.width / axes.figure.dpi * 72 / len(texts)
     if is_narrow(axes):
         letters = max(6, int(room / (0.65 * font_size(11))))
@@ -108,6 +110,21 @@ def name_ticks(axes: Axes, values: Sequence[object]) -> None:
     size = font_size(11, "xtick.labelsize")
     lengths = [max(map(len, text.split("\n"))) for text in texts]
     needed = max(((a + b) / 2 + 1 for a, b in itertools.pairwise(lengths)), default=0.0) * _LETTER * size
-    upright = needed > room and any(isinstance(value, str) for value in values)
+    height = _BELOW * axes.bbox.height / axes.figure.dpi * 72
+    tall = max(1 + text.count("\n") for text in texts) * _LINE * size > height
+    upright = (needed > room or tall) and any(isinstance(value, str) for value in values)
+    if upright:
+        letters, lines = max(6, int(height / (_LETTER * size))), max(1, int(room / (_LINE * size)))
+        texts = [_in_lines(name, letters, lines) for name in names]
     every = math.ceil((_LINE * size if upright else needed) / room) or 1
     axes.set_xticks(range(0, len(texts), every), texts[::every], rotation=90 if upright else 0)
+
+
+def _in_lines(text: str, letters: int, most: int) -> str:
+    """Return a text as it is if it is short, or broken into at most `most` lines, the last one cut."""
+    if max(map(len, text.split("\n"))) <= letters:
+        return text
+    lines = formatting.wrap(text, letters).split("\n")
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"{lines[most - 1][: letters - 1]}…"]
+    return "\n".join(lines)

@@ -107,6 +107,15 @@ def test_a_quantile_among_truncated_runs_is_a_lower_bound(make, stopped, text):
     assert ("at least" in both) == (stopped == 20)
 
 
+def test_titles_of_runs_alike_and_of_several_algorithms(make):
+    """They said "at least 1 times", and began with a small letter."""
+    ds = make({"algorithm": ["LUCB", "UGapEc"]}).drop_attrs()
+    assert plots.quantiles(ds).get_suptitle().startswith("The slowest tenth of runs")
+    assert plots.distribution(ds).get_suptitle().startswith("Median pulls are between")
+    ds["pulls"][:] = 80
+    assert plots.quantiles(ds).get_suptitle() == "The middle 80% of runs have the same pulls"
+
+
 def test_runs_are_slow_in_what_they_spend_only(make):
     """A title said that the slowest tenth of runs needs at least 3 times the simple regret of the fastest."""
     ds = make({"n": [4, 8]})

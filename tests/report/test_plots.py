@@ -1,5 +1,6 @@
 """Every kind of picture: what is in it, and one clear error for what cannot be drawn."""
 
+import io
 import itertools
 import warnings
 
@@ -214,6 +215,22 @@ def test_texts_of_many_values_do_not_touch(make, kind):
     names = [f"algorithm-number-{i}" for i in range(25)]
     assert texts_of({"algorithm": names}) == {place: (name, 90.0) for place, name in enumerate(names)}
     assert texts_of({"algorithm": ["one", "two"]}) == {0: ("one", 0.0), 1: ("two", 0.0)}
+
+
+@pytest.mark.parametrize("style", [None, "paper"])
+def test_long_names_leave_room_for_the_picture(make, style):
+    """They were cut at the edge of the picture, and the layout was given up with a warning."""
+    names = ["LUCB with Hoeffding's radius, as in the paper", "SR", "a rule with a name of many words, " * 9, "UGapEc"]
+    picture = plots.bars(make({"algorithm": names}), y="pulls", title="", style=style)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picture.savefig(io.BytesIO(), format="png")
+    axes = picture.axes[0]
+    assert axes.bbox.height > 0.25 * picture.bbox.height
+    texts = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert all(text.y0 >= 0 for text in texts)
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(texts))
+    assert [text.get_text()[:9] for text in axes.get_xticklabels()] == ["LUCB with", "SR", "a rule wi", "UGapEc"]
 
 
 def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
