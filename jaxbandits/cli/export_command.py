@@ -9,6 +9,7 @@ import xarray as xr
 from jaxbandits.cli import display, files, inputs
 from jaxbandits.cli.inputs import Names, Selection, Switch
 from jaxbandits.errors import UsageError
+from jaxbandits.report.repeated_cells import has_axis
 from jaxbandits.report.study_tables import table
 from jaxbandits.report.summaries import PER_ARM, is_moments, is_summary, summary
 from jaxbandits.status import NOT_RUN
@@ -83,8 +84,19 @@ def _table(ds: xr.Dataset, to: str, rows: Names, columns: Names, value: Names, l
 
 
 def _runs(ds: xr.Dataset) -> Any:
-    """Return a DataFrame with a row for each run, without what is of single arms."""
+    """Return a DataFrame with a row for each run, without what is of single arms.
+
+    Along an axis that its algorithm and problem lack a run repeats: it has one row, without a value of that axis.
+    """
     if "seed" not in ds.dims:
         raise UsageError("--runs needs a store that keeps its runs, and this one keeps sums of them")
-    rows = ds.drop_dims(PER_ARM, errors="ignore").to_dataframe().reset_index()
-    return rows[rows["status"] != NOT_RUN]  # a study may leave out an algorithm on a problem
+    runs = ds.drop_dims(PER_ARM, errors="ignore")
+    names = [str(name) for name in runs["status"].dims if name != "seed"]
+    own = {f"own {name}": has_axis(ds, name) for name in names}
+    rows = runs.assign(own).to_dataframe().reset_index()
+    made = rows["status"] != NOT_RUN  # a study may leave out an algorithm on a problem
+    for name, of in zip(names, own, strict=True):
+        if not rows[of].all():
+            made &= rows[of] | (rows[name] == rows[name].iloc[0])
+            rows[name] = rows[name].astype(object).where(rows[of], None)
+    return rows.loc[made, [name for name in rows.columns if name not in own]]

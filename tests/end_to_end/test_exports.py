@@ -47,6 +47,38 @@ def test_a_row_for_each_cell(store, capsys):
     assert frame["runs"].tolist() == [20, 20]
 
 
+STUDY = """
+[[algorithm]]
+name = "lucb"
+epsilon = 0.4
+[[algorithm]]
+name = "uniform"
+budget = { axis = [30, 60] }
+[[problem]]
+spec = "bernoulli:0.9,0.2"
+[axes]
+delta = [0.2, 0.1]
+[run]
+seeds = 3
+"""
+
+
+def test_a_run_of_a_study_has_one_row(tmp_path, monkeypatch):
+    """It had one for each value of an axis that its algorithm lacks: a test of these rows took one run for many."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(STUDY)
+    assert main(["sweep", "study.toml", "--out", "study.zarr"]) == 0
+    assert main(["export", "study.zarr", "--out", "runs.csv", "--runs"]) == 0
+    frame, ds = pd.read_csv("runs.csv"), read_store(Path("study.zarr"))
+    lucb, uniform = (frame[frame["algorithm"] == name] for name in ("lucb", "uniform"))
+    assert (len(lucb), len(uniform)) == (6, 6)
+    assert lucb["budget"].isna().all()
+    assert uniform["delta"].isna().all()
+    assert uniform["budget"].tolist() == [30] * 3 + [60] * 3
+    expected = ds["pulls"].sel(algorithm="lucb", problem="bernoulli").isel(budget=0).transpose("delta", "seed")
+    assert lucb["pulls"].tolist() == expected.values.ravel().tolist()
+
+
 def test_a_row_for_each_run(store):
     assert main(["export", store(), "--to", "csv", "--out", "runs.csv", "--runs", "--sel", "epsilon=0.4"]) == 0
     frame, ds = pd.read_csv("runs.csv"), read_store(Path("grid.zarr")).sel(epsilon=0.4)
