@@ -58,6 +58,8 @@ def seeds_needed(
     if along is None:
         if to is not None:
             raise UsageError("to is a value of a dimension: give the dimension as along")
+        if isinstance(ds, dict):
+            raise UsageError('Datasets by labels are compared: name the dimension of the labels, along="algorithm"')
         runs = runs_of(ds, value)
         first, truncated = runs.values, runs.truncated.any("seed")
         needed = _of_rate if runs.is_truth else _of_mean

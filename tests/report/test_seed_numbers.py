@@ -102,3 +102,11 @@ def test_bad_input_is_refused_in_one_line(runs, arguments, message):
     with pytest.raises(jb.UsageError, match=message) as error:
         jb.seeds_needed(runs, "pulls", **arguments)
     assert "\n" not in str(error.value)
+
+
+def test_labelled_runs_are_compared(runs):
+    """Without `along` it said that a Dataset is needed."""
+    labelled = {"a": runs.isel(algorithm=0, drop=True), "b": runs.isel(algorithm=1, drop=True)}
+    with pytest.raises(jb.UsageError, match='name the dimension of the labels, along="algorithm"'):
+        jb.seeds_needed(labelled, "pulls", 1.0)
+    assert jb.seeds_needed(labelled, "pulls", 1.0, along="algorithm").item() > 1
