@@ -15,7 +15,7 @@ __all__ = ["Bounds", "bounds_of", "draw_bounds"]
 
 #: What `bounds` may be: names of variables, or lines by the texts that the legend has.
 Bounds = str | Sequence[str] | Mapping[str, str | Callable[..., Any] | Any]
-_DASHES = [(6, 3), (2, 2), (6, 2, 2, 2), (1, 1)]
+_DASHES: list[tuple[int, ...]] = [(6, 3), (2, 2), (6, 2, 2, 2), (1, 1)]
 _GREY = "#5A5A5A"
 #: Names that a legend lists of the lines that share a bound.
 _MOST_NAMES = 2
@@ -69,7 +69,13 @@ def _bound(known: xr.Dataset, text: str, bound: Any, x: str) -> xr.DataArray:
 
 
 def draw_bounds(
-    axes: Axes, part: xr.Dataset, bounds: Mapping[str, xr.DataArray], hue: str | None, places: np.ndarray, fine: bool
+    axes: Axes,
+    part: xr.Dataset,
+    bounds: Mapping[str, xr.DataArray],
+    hue: str | None,
+    places: np.ndarray,
+    fine: bool,
+    dashes: dict[str, tuple[int, ...]],
 ) -> None:
     """Draw each bound dashed: in grey where several lines share it, else in the colour of its line.
 
@@ -80,8 +86,9 @@ def draw_bounds(
         hue: dimension with a line per value.
         places: places along the horizontal axis.
         fine: draw thin lines, of small panels.
+        dashes: those of the lines in the panels before, by their texts in the legend; new lines are added.
     """
-    width, dashes = 0.8 * looks.line_look(0, fine=fine)["linewidth"], 0
+    width = 0.8 * looks.line_look(0, fine=fine)["linewidth"]
     for text, bound in bounds.items():
         own = hue is not None and hue in bound.dims
         labels = values_of(part, hue) if own else [None]
@@ -96,14 +103,13 @@ def draw_bounds(
         for number, members in enumerate(groups.values()):
             names = [str(labels[i]) for i in members]
             of = ", ".join(names) if len(names) <= _MOST_NAMES else f"{names[0]} and {len(names) - 1} more"
+            told = text if alone or len(groups) == 1 else f"{text}: {of}"
             axes.plot(
                 places,
                 rows[members[0]],
                 color=colours[members[0]] if len(members) == 1 else _GREY,
                 linewidth=width,
-                dashes=_DASHES[dashes % len(_DASHES)],
-                label=(text if number == 0 else None) if alone or len(groups) == 1 else f"{text}: {of}",
+                dashes=dashes.setdefault(told, _DASHES[len(dashes) % len(_DASHES)]),
+                label=told if number == 0 or told != text else None,
                 zorder=2,
             )
-            dashes += 0 if alone else 1
-        dashes += 1 if alone else 0

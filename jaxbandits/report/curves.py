@@ -108,6 +108,7 @@ def curve(
     count = 1 if panel is None else known.sizes[panel]
     picture, panels = looks.new_panels(count, ax=ax, style=style, width=width)
     what = Drawn(y, centre, hue, places, vertical_log, floor, fine=len(panels) > 3)
+    dashes: dict[str, tuple[int, ...]] = {}
     for i, axes in enumerate(panels):
         narrow = panel is not None or looks.is_narrow(axes)
         along_log = numbers_along and looks.spread_by_factors(places)
@@ -121,7 +122,7 @@ def curve(
             looks.head(axes, known, panel, i)
         draw_lines(axes, part, own.isel({name: i for name in at if name in own.dims}), what)
         inside = {text: line.isel({name: i for name in at if name in line.dims}) for text, line in lines.items()}
-        draw_bounds(axes, part, inside, hue, places, what.fine)
+        draw_bounds(axes, part, inside, hue, places, what.fine, dashes)
         if shaded is not None:
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
     if zeros:

@@ -245,6 +245,21 @@ def test_a_bound_that_rules_share_is_drawn_once(ds):
     assert len(dashed(drawn(alone)[0])) == 1
 
 
+def test_a_line_of_the_legend_has_its_own_dashes_in_all_panels(ds):
+    """Where rules are left out on a problem, others shared a bound there, with the dashes of another line."""
+    values = np.full((5, 3, 2), np.nan)
+    values[:2], values[2:4] = 10.0, 20.0
+    values[1, 2] = 20.0
+    ds["lower"] = ("algorithm", "problem", "delta"), values, {"long_name": "a bound"}
+    looks = {}
+    for axes in drawn(plots.curve(ds.sel(budget=400), bounds="lower")):
+        for line in dashed(axes):
+            looks.setdefault(line.get_label(), set()).add(str(line._dash_pattern))
+    assert len(looks) == 4
+    assert len(set.union(*looks.values())) == 4
+    assert all(len(patterns) == 1 for patterns in looks.values())
+
+
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
