@@ -106,11 +106,11 @@ def simulate_rest(
     """
     before = int(state.time)
     limit = np.int32(min(before + most, NO_LIMIT))
-    last = _first(state, key, seeds=seeds)
+    last, keys = _first(state, key, seeds=seeds)
     code, steps, goes_on = code_of(runs, problem), _FEWEST_STEPS, True
     while goes_on:
         start = time.monotonic()
-        last, live, done = _further(runs, last, problem, key, limit, np.int32(steps), seeds=seeds, code=code)
+        last, live, done = _further(runs, last, problem, keys, limit, np.int32(steps), seeds=seeds, code=code)
         goes_on = bool(live)  # waits for the piece
         steps = steps * 2 if time.monotonic() - start < _SECONDS else max(steps // 2, _FEWEST_STEPS)
     more, ended = jax.device_get((last.time, done))
@@ -125,15 +125,16 @@ def _of_runs(leaf: jax.Array, seeds: int) -> jax.Array:
 
 
 @recent_programs(4, "seeds")
-def _first(state: RunState, key: jax.Array, *, seeds: int) -> RunState:
-    """Return the state of each run at its start."""
+def _first(state: RunState, key: jax.Array, *, seeds: int) -> tuple[RunState, jax.Array]:
+    """Return the state of each run at its start, and their typed keys `(R,)`."""
+    keys = run_key(key, jnp.arange(seeds))
     state = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), state)
-    return dataclasses.replace(state, words=key_words(run_key(key, jnp.arange(seeds))))
+    return dataclasses.replace(state, words=key_words(keys)), keys
 
 
 @recent_programs(4, "seeds", "code", compiler_options=COMPILER_OPTIONS)
 def _further(
-    runs: MappedAlgorithm, state: RunState, problem: Problem, key: jax.Array, limit: jax.Array, steps: jax.Array, *,
+    runs: MappedAlgorithm, state: RunState, problem: Problem, keys: jax.Array, limit: jax.Array, steps: jax.Array, *,
     seeds: int, code: Code,
 ) -> tuple[RunState, jax.Array, jax.Array]:  # fmt: skip
     """Continue all runs by at most `steps` steps.
@@ -142,16 +143,23 @@ def _further(
         the state of each run, whether one of them goes on, bool `()`, and which have ended, bool `(R,)`.
     """
 
-    def live(state: RunState) -> jax.Array:
-        stopped = algorithm.done(state) | algorithm.exhausted(state) | algorithm.stalled(state)
-        return ~stopped & ~algorithm.at_limit(state, limit)
-
-    def after(loop: tuple[RunState, jax.Array]) -> tuple[RunState, jax.Array]:
-        state, left = loop
-        return algorithm.advance(arms, keys, state, live(state), limit), left - 1
+    def after(loop: _Loop) -> _Loop:
+        done = algorithm.done(loop.state)
+        stopped = done | algorithm.exhausted(loop.state) | algorithm.stalled(loop.state)
+        live = ~stopped & ~algorithm.at_limit(loop.state, limit)
+        return _Loop(algorithm.advance(arms, keys, loop.state, live, limit), loop.left - 1, jnp.any(live), done)
 
     with code.traced():
-        keys = run_key(key, jnp.arange(seeds))
         algorithm, arms = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), (runs, problem))
-        last, _ = lax.while_loop(lambda loop: jnp.any(live(loop[0])) & (loop[1] > 0), after, (state, steps))
-        return last, jnp.any(live(last)), algorithm.done(last)
+        start = _Loop(state, steps, jnp.bool_(True), jnp.zeros(seeds, bool))
+        last = lax.while_loop(lambda loop: loop.goes_on & (loop.left > 0), after, start)
+        return last.state, last.goes_on, last.done
+
+
+class _Loop(NamedTuple):
+    """What the steps of a piece change; the flags are those before the last step."""
+
+    state: RunState
+    left: jax.Array  # int32 (): steps of the piece
+    goes_on: jax.Array  # bool (): whether a run had not ended
+    done: jax.Array  # bool (R,)

@@ -547,3 +547,18 @@ def test_a_session_with_whole_numbers_for_its_arms_is_read_back(rule):
         for one in (session, again):
             one.tell(arm, 0.5)
     assert (again.recommendation == session.recommendation).all()
+
+
+def test_successive_elimination_takes_the_range_of_the_session():
+    """It was refused: "needs b"."""
+    rules = (jb.SuccessiveElimination(delta=0.1), jb.SuccessiveElimination(delta=0.1, b=2.0))
+    sessions = [AskTell(rule, arms=3, reward_range=2.0) for rule in rules]
+    random = np.random.default_rng(1)
+    while not sessions[0].done:
+        arms = [session.ask() for session in sessions]
+        assert arms[0] == arms[1]
+        reward = 2.0 * float(random.random() < [0.9, 0.2, 0.1][arms[0]])
+        for session, arm in zip(sessions, arms, strict=True):
+            session.tell(arm, reward)
+    assert sessions[1].done
+    assert sessions[0].pulls.min() > 10

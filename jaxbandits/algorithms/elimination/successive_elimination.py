@@ -69,7 +69,7 @@ class SuccessiveElimination(Rule):
         p: the moment that is bounded, above 1; above 2 the rates are those of 2.
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
         moment_c: C, bound of E|X - mean|^p, positive; None takes the problem's largest (`ea`, `mom`, `catoni`).
-        b: range of the rewards (`hoeffding`); None takes the problem's.
+        b: range of the rewards (`hoeffding`); None takes the problem's or the session's.
 
     Raises:
         UsageError: a value outside its range, or a moment that the problem does not have.
@@ -176,7 +176,7 @@ class SuccessiveElimination(Rule):
 
     def mean_estimator(self, arms: SurvivingArms) -> MeanEstimator:
         """Return the estimator of means."""
-        if getattr(self, self._needs) is None:
+        if not self.uses_range and getattr(self, self._needs) is None:
             raise UsageError(f"SuccessiveElimination with {self._chosen} needs {self._needs}")
         order, p = self._orders
         level = self._level(arms)
@@ -205,7 +205,7 @@ class SuccessiveElimination(Rule):
         """Return c_t."""
         t, level, log_t, (order, p) = arms.round, self._level(arms), jnp.log(arms.round), self._orders
         if self._chosen == "hoeffding":
-            return self.b * jnp.sqrt((jnp.log(2.0) + level + 2 * log_t) / (2 * t))
+            return self.range_of(arms) * jnp.sqrt((jnp.log(2.0) + level + 2 * log_t) / (2 * t))
         if self._chosen == "tea":  # the moment has the given order, which may exceed that of the rate
             return 5 * jnp.exp(jnp.log(self.moment_b) / order + (p - 1) / p * (jnp.log(level) - log_t))
         if self._chosen == "ea":
