@@ -14,7 +14,7 @@ from jaxbandits.compilers.known_functions import KnownFunction
 from jaxbandits.compilers.xla_cpu import materialize
 from jaxbandits.transform import functions
 from jaxbandits.transform.operation import Operation, Value, is_float, spread, with_arms
-from jaxbandits.transform.products import shield
+from jaxbandits.transform.products import shield, wide_type
 from jaxbandits.transform.ranges import range_of
 from jaxbandits.transform.rewrites import shared_divisor
 
@@ -100,7 +100,8 @@ def _whole_power(operation: Operation, exponent: int) -> jax.Array:
 def divide(operation: Operation) -> list[jax.Array]:
     """Divide. By a number that several elements share, or all runs: multiply by its reciprocal.
 
-    XLA does the latter itself or not, as the rest of a program has it.
+    XLA does the latter itself or not, as the rest of a program has it. Of floats shorter than float32 both are taken as
+    float32: their own reciprocal has too few digits.
     """
     x = operation.like_result(0)
     if not is_float(x.dtype):
@@ -108,8 +109,10 @@ def divide(operation: Operation) -> list[jax.Array]:
     shared = shared_divisor(operation)
     if shared is None:
         return [lax.div(x, operation.like_result(1))]
-    reciprocal = Value(1 / jnp.asarray(shared.array), shared.mapped)
-    return _product(operation, x, spread(reciprocal, operation.shape, operation.suffix))
+    wide = wide_type(x.dtype)
+    reciprocal = Value(1 / jnp.asarray(shared.array).astype(wide), shared.mapped)
+    (quotient,) = _product(operation, x.astype(wide), spread(reciprocal, operation.shape, operation.suffix))
+    return [quotient.astype(x.dtype)]
 
 
 def inverse_root(operation: Operation) -> list[jax.Array]:

@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.transform.operation import Operation, Value, as_it_is, is_float
-from jaxbandits.transform.products import shield
+from jaxbandits.transform.products import shield, wide_type
 
 __all__ = ["RULES"]
 
@@ -69,7 +69,7 @@ def reduce_sum(operation: Operation) -> list[jax.Array]:
     x = _first(operation)
     if not is_float(x.dtype):
         return operation.bind(operation.full(0))
-    return [total(x)]
+    return [total(x.astype(wide_type(x.dtype))).astype(x.dtype)]
 
 
 def reduce_product(operation: Operation) -> list[jax.Array]:
@@ -80,12 +80,13 @@ def reduce_product(operation: Operation) -> list[jax.Array]:
 
     if not x.shape[0]:
         return [jnp.ones(x.shape[1:], x.dtype)]
+    x = x.astype(wide_type(x.dtype))
 
     def times(i: jax.Array | int, product: jax.Array) -> jax.Array:
         return product * lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
 
     found: jax.Array = lax.fori_loop(0, x.shape[0], times, jnp.ones(x.shape[1:], x.dtype))
-    return [shield(found)]
+    return [shield(found).astype(operation.out.dtype)]
 
 
 def extreme(operation: Operation) -> list[jax.Array]:
@@ -130,13 +131,15 @@ def _running(combine: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[[
         x = jnp.moveaxis(operation.full(0), axis, 0)
         if not x.shape[0]:
             return [operation.full(0)]
+        x = x.astype(wide_type(x.dtype))
 
         def step(sums: jax.Array, row: jax.Array) -> tuple[jax.Array, jax.Array]:
             sums = combine(sums, row)
             return sums, sums
 
         start = jnp.zeros_like(x[0]) if combine is lax.add else jnp.ones_like(x[0])
-        return [jnp.moveaxis(lax.scan(step, start, x, reverse=reverse)[1], 0, axis)]
+        found = lax.scan(step, start, x, reverse=reverse)[1]
+        return [jnp.moveaxis(found, 0, axis).astype(operation.out.dtype)]
 
     return rule
 
@@ -161,7 +164,7 @@ def dot(operation: Operation) -> list[jax.Array]:
         ordered(1, tuple(right_axes), tuple(right_batch)),
     )
     batch = tuple(operation.aval(0).shape[axis] for axis in left_batch)
-    dtype = operation.out.dtype
+    dtype = wide_type(operation.out.dtype)
     count = left.shape[0]
     left = left.reshape(count, *batch, *left_free, *(1 for _ in right_free), *operation.suffix).astype(dtype)
     right = right.reshape(count, *batch, *(1 for _ in left_free), *right_free, *operation.suffix).astype(dtype)
@@ -171,8 +174,10 @@ def dot(operation: Operation) -> list[jax.Array]:
     left = shield(left) if one.array is other.array or _may_be_mask(one) else left
     right = shield(right) if _may_be_mask(other) else right
     if count <= _WRITTEN_OUT:
-        return [total(shield(left * right))]
-    return [_added(count, lambda place, number: shield(_rows(left, place, number) * _rows(right, place, number)))]
+        found = total(shield(left * right))
+    else:
+        found = _added(count, lambda place, number: shield(_rows(left, place, number) * _rows(right, place, number)))
+    return [found.astype(operation.out.dtype)]
 
 
 def _may_be_mask(value: Value) -> bool:

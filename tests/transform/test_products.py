@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 from jaxbandits.arrays.numerics import log1pmx, no_fma
 from jaxbandits.transform import map_runs
@@ -86,3 +87,21 @@ def test_the_logistic_function_is_a_quotient_too(function):
     x, y = ((rng.random((4, 200)) + 0.5).astype(np.float32) for _ in range(2))
     found = jax.jit(map_runs(lambda x, y: function(jax.nn.sigmoid(x), y)))(x, y)
     np.testing.assert_array_equal(found, function(np.asarray(jax.jit(map_runs(jax.nn.sigmoid))(x)), y))
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+def test_short_floats_are_added_and_divided_as_float32(dtype):
+    x = jnp.asarray(np.random.default_rng(2).uniform(0.2, 1, (1000, 3)), jnp.float32).astype(dtype)
+
+    def results(x):
+        sums = (x @ x, lax.dot(jnp.stack([x, x]), x), jnp.cumsum(x), lax.cumsum(x, reverse=True), jnp.sum(x))
+        return (*sums, jnp.cumprod(x[:9]), jnp.prod(x[:9]), x[:2] @ x[2:4], x / 3, x / x[0])
+
+    found = jax.jit(map_runs(results))(x)
+    alone = jax.jit(map_runs(results))(x[:, :1])
+    wide = jax.jit(jax.vmap(results, -1, -1))(x.astype(jnp.float32))
+    for mine, one, theirs in zip(found, alone, wide, strict=True):
+        assert mine.dtype == dtype
+        np.testing.assert_array_equal(mine[..., :1], one)
+        rounding = float(jnp.finfo(dtype).eps)
+        np.testing.assert_allclose(mine.astype(jnp.float32), theirs, rtol=1.01 * rounding)
