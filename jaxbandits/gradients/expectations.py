@@ -95,6 +95,7 @@ def expected(
 
     Returns:
         float64 `value` and `value_se`, with the axes of the algorithm, and `checkpoint` where there are checkpoints.
+        With `smoothing`, too, `value` is of the parameter itself, without noise.
         float64 `gradient` and `gradient_se`; for the law's parameters these also have the axes `arm` (`bandit`, `arm`).
         Standard errors are those of means over runs. Runs without the metric, such as a regret where no arm is
         returned, are left out: value and gradient are of the others' mean.

@@ -31,7 +31,8 @@ class TopTwo(GLRStopped):
     Attributes:
         share: share of the pulls that go to the leader, in (0, 1), or `ids` (information-directed selection; You, Qin,
             Wang, Yang 2023). `ids` is the leader's part of the statistic of the two, N_B d(mu_B, u) over
-            N_B d(mu_B, u) + N_C d(mu_C, u). For normal rewards it is N_C / (N_B + N_C).
+            N_B d(mu_B, u) + N_C d(mu_C, u). For normal rewards it is N_C / (N_B + N_C). For others it is 1/2 where the
+            leader's mean is not the larger one.
     """
 
     share: Numeric = parameter("probability", default=0.5, words=("ids",))
