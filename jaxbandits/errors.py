@@ -6,10 +6,10 @@ import functools
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["UsageError", "about", "check_text", "named_arguments", "renamed", "unknown_name", "warn"]
+__all__ = ["UsageError", "about", "bind", "check_text", "named_arguments", "renamed", "unknown_name", "warn"]
 
 C = TypeVar("C")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,18 +82,29 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
+def bind(
+    name: str, signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object]
+) -> inspect.BoundArguments:
+    """Bind the arguments of a call of something by its name.
+
+    Raises:
+        UsageError: arguments that it does not take, or too few; it lists those it takes.
+    """
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(f"{name}: {error}; its arguments are {', '.join(signature.parameters)}") from None
+
+
 def named_arguments(cls: type[C]) -> type[C]:
     """Decorate a class so that arguments which its constructor does not take are an error that lists those it takes."""
     make: Callable[..., None] = cls.__init__
-    signature = inspect.signature(make)
+    whole = inspect.signature(make)
+    signature = whole.replace(parameters=list(whole.parameters.values())[1:])  # without self
 
     @functools.wraps(make)
     def init(self: object, *args: object, **kwargs: object) -> None:
-        try:
-            signature.bind(self, *args, **kwargs)
-        except TypeError as error:
-            known = ", ".join(list(signature.parameters)[1:])
-            raise UsageError(f"{cls.__name__}: {error}; its arguments are {known}") from None
+        bind(cls.__name__, signature, args, kwargs)
         make(self, *args, **kwargs)
 
     cls.__init__ = init  # type: ignore[method-assign]

@@ -9,7 +9,7 @@ import xarray as xr
 from jaxbandits.cli import display, files, inputs
 from jaxbandits.cli.inputs import Names, Selection, Switch
 from jaxbandits.errors import UsageError
-from jaxbandits.report.repeated_cells import has_axis
+from jaxbandits.report.repeated_cells import has_axis, repeats
 from jaxbandits.report.study_tables import table
 from jaxbandits.report.summaries import PER_ARM, is_moments, is_summary, summary
 from jaxbandits.status import NOT_RUN
@@ -93,10 +93,10 @@ def _runs(ds: xr.Dataset) -> Any:
     runs = ds.drop_dims(PER_ARM, errors="ignore")
     names = [str(name) for name in runs["status"].dims if name != "seed"]
     own = {f"own {name}": has_axis(ds, name) for name in names}
-    rows = runs.assign(own).to_dataframe().reset_index()
-    made = rows["status"] != NOT_RUN  # a study may leave out an algorithm on a problem
+    added = {**own, "repeats another": repeats(ds, names)}
+    rows = runs.assign(added).to_dataframe().reset_index()
     for name, of in zip(names, own, strict=True):
         if not rows[of].all():
-            made &= rows[of] | (rows[name] == rows[name].iloc[0])
             rows[name] = rows[name].astype(object).where(rows[of], None)
-    return rows.loc[made, [name for name in rows.columns if name not in own]]
+    made = rows["status"] != NOT_RUN  # a study may leave out an algorithm on a problem
+    return rows.loc[made & ~rows["repeats another"], [name for name in rows.columns if name not in added]]

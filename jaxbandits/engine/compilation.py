@@ -22,15 +22,13 @@ class CompileClock:
     programs: int = 0
 
 
-_clocks: list[CompileClock] = []
-_made_room: dict[float, int] = {}  # by share: the number of compilations before
-_compilations = 0  # of this process, also those whose program came from disk
+_of_process = CompileClock()  # from the import on
+_clocks = [_of_process]
+_made_room: dict[float, float] = {}  # by share: the seconds of the process's clock
 
 
 def _listen(event: str, seconds: float, **metadata: object) -> None:
-    global _compilations
     if event.startswith("/jax/core/compile/"):
-        _compilations += 1
         for clock in _clocks:
             clock.seconds += seconds
             engine = "advance" in str(metadata.get("fun_name", ""))
@@ -39,8 +37,6 @@ def _listen(event: str, seconds: float, **metadata: object) -> None:
 
 def loaded(seconds: float) -> None:
     """Count a program of the lane engine that was loaded from disk in this many seconds."""
-    global _compilations
-    _compilations += 1
     for clock in _clocks:
         clock.seconds += seconds
         clock.programs += 1
@@ -68,9 +64,9 @@ def make_room(share: float = 0.6) -> None:
     the maps are used up, the compiler crashes, and the process with it. The maps are counted only if a program was
     compiled since: that takes 10 ms and more.
     """
-    if _made_room.get(share) == _compilations:
+    if _made_room.get(share) == _of_process.seconds:
         return
-    _made_room[share] = _compilations
+    _made_room[share] = _of_process.seconds
     try:
         used = _MAPS.read_bytes().count(b"\n")
         most = int(_MOST_MAPS.read_text(encoding="utf-8"))

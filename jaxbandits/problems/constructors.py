@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxbandits.axes import Axis
 from jaxbandits.compilers.jax_settings import own_settings
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import bind
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.provenance import attach_provenance
 from jaxbandits.problems.pull_costs import with_costs
@@ -95,11 +95,7 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
     @functools.wraps(make)
     @own_settings("mesh")
     def build(*args: object, **kwargs: object) -> Any:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            known = ", ".join(signature.parameters)
-            raise UsageError(f"{make.__name__}: {error}; its arguments are {known}") from None
+        bound = bind(make.__name__, signature, args, kwargs)
         arguments = bound.arguments
         for name in readers.keys() & arguments.keys():
             value = arguments[name]

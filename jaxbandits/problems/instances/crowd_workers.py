@@ -136,11 +136,12 @@ def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
     rows = list(_of_dataset(table, dataset))
     answers = {row[answer].lower() for _, row in rows}
     unknown = {*MISSING} - answers  # `none` may be an answer to choose
+    doubtful = answers & {*_NO_VALUE}
     for line, row in rows:
         who, said = table.cell(line, row, worker), table.cell(line, row, answer)
-        if row[gold].lower() in answers & {*_NO_VALUE}:
+        if row[gold].lower() in doubtful:
             table.refuse(line, gold, f"{row[gold]!r} is among the answers: leave missing cells empty, or rename it")
-        if row[gold] and row[gold].lower() not in unknown:
+        if row[gold].lower() not in unknown:
             right.setdefault(who, []).append(_same(said, row[gold]))
     if not right:
         raise UsageError(f"{table.source}: no row has a value in the column {table.header[gold]!r}")
