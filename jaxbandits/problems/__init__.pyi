@@ -64,10 +64,11 @@ from jaxbandits.problems.reservoirs.ratio_reservoirs import reservoir as reservo
 from jaxbandits.problems.reservoirs.reservoir_laws import Reservoir as Reservoir
 from jaxbandits.problems.reservoirs.table_reservoirs import TableReservoir as TableReservoir
 from jaxbandits.problems.reservoirs.table_reservoirs import reservoir_from_csv as reservoir_from_csv
-from jaxbandits.problems.tables.empirical_arms import Empirical as Empirical
 from jaxbandits.problems.tables.empirical_arms import empirical as empirical
 from jaxbandits.problems.tables.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.tables.empirical_arms import empirical_from_data as empirical_from_data
+from jaxbandits.problems.tables.empirical_laws import Empirical as Empirical
+from jaxbandits.problems.tables.empirical_laws import UnequalEmpirical as UnequalEmpirical
 from jaxbandits.problems.tables.finite_arms import Matrix as Matrix
 from jaxbandits.problems.tables.joint_pulls import Blocks as Blocks
 from jaxbandits.problems.tables.joint_pulls import OneClick as OneClick

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.problems import Empirical, empirical_from_data
+from jaxbandits.problems import Empirical, UnequalEmpirical, empirical_from_data
 from jaxbandits.sweeps.spec import parse_problem
 from tests.list_searches import long_searches
 
@@ -60,6 +60,55 @@ def test_moments_are_those_of_the_table():
     np.testing.assert_allclose(problem.moments(1.5, central=False), (np.abs(TABLE) ** 1.5).mean(0), rtol=1e-12)
     np.testing.assert_allclose(problem.moments(2, central=True), TABLE.var(0), rtol=1e-12)
     assert float(problem.reward_range) == 56
+
+
+LISTS = {"A": [0.0, 1.0, 0.5], "B": [1.0, 0.5, 0.25, 0.125, 3.0], "C": [7.0, 8.0]}
+
+
+def test_values_of_lists_of_different_lengths_are_drawn_equally_often():
+    found = draws(jb.empirical(LISTS))
+    for drawn, values in zip(found, LISTS.values(), strict=True):
+        kinds, counts = np.unique(drawn, return_counts=True)
+        np.testing.assert_array_equal(kinds, sorted(values))
+        assert stats.chisquare(counts).pvalue > 1e-8
+    assert len(np.unique(found, axis=1).T) == 30  # arms are independent
+
+
+def test_moments_are_those_of_lists_of_different_lengths():
+    problem = jb.empirical(LISTS)
+    assert isinstance(problem, UnequalEmpirical)
+    lists = [np.asarray(values) for values in LISTS.values()]
+    np.testing.assert_allclose(problem.mean, [values.mean() for values in lists], rtol=1e-6)
+    np.testing.assert_allclose(problem.variance, [values.var() for values in lists], rtol=1e-6)
+    for central in (False, True):
+        moved = [np.abs(values - central * values.mean()) ** 1.5 for values in lists]
+        expected = [values.mean() for values in moved]
+        np.testing.assert_allclose(problem.moments(1.5, central=central), expected, rtol=1e-12)
+    assert float(problem.reward_range) == 8
+    assert problem.lowest_reward == 0
+    assert jb.empirical({"A": [1, 0, 0], "B": [1, 0]}).bound_law == ("bernoulli", 1.0)
+
+
+def test_lists_of_one_length_are_a_table():
+    lists = jb.empirical({"A": [1, 2, 4], "B": [10, 20, 30]}, joint=True)
+    table = jb.empirical(TABLE[:3, :2], joint=True)
+    assert type(lists) is Empirical
+    np.testing.assert_array_equal(lists.table, table.table)
+    np.testing.assert_array_equal(draws(lists, 100), draws(table, 100))
+
+
+@pytest.mark.slow
+def test_lists_of_different_lengths_run_alone_padded_and_in_a_grid():
+    problem, algorithm = jb.empirical(LISTS), jb.LUCB(epsilon=3.0, delta=0.3)
+    plain = jb.simulate(algorithm, problem, seeds=50)
+    assert len(np.unique(plain.pulls)) > 4
+    padded = jb.simulate(algorithm, problem.padded(4), seeds=50)
+    np.testing.assert_array_equal(plain.pulls, padded.pulls)
+    np.testing.assert_array_equal(plain.recommended, padded.recommended[:, :3])
+    grid = jb.sweep(jb.LUCB(epsilon=jb.axis([6.0, 3.0]), delta=0.3), problem, seeds=50)
+    np.testing.assert_array_equal(plain.pulls, grid.pulls.isel(epsilon=1))
+    alone = jb.simulate(algorithm, problem, seeds=1, first_seed=17, lanes=1)
+    assert int(alone.pulls[0]) == int(plain.pulls[17])
 
 
 @pytest.mark.slow
@@ -128,11 +177,24 @@ def test_bad_files_are_refused_in_one_line(tmp_path, text, message):
         ([[1.0, 2.0], [3.0, float("nan")]], "row 2, column 2 is not finite"),
         ([[1.0, 2.0], [3.0, 2.0]], "column 2 is constant"),
         ([["x", 2.0]], "samples must be numbers"),
+        ([[1.0, 2.0], [1.0, 2.0, 3.0]], "different lengths: give a list for each arm as {name: numbers, …}"),
+        ({"A": [1.0, 2.0]}, "a list of numbers for each of two arms or more"),
+        ({"A": [1.0, 2.0], "B": 3.0}, "a list of numbers for each of two arms"),
+        ({"A": [1.0, 2.0], "B": [3.0]}, "arm 'B': between 2 and 65535 values are needed, got 1"),
+        ({"A": [1.0, 2.0], "B": [3.0, float("inf")]}, "row 2, arm 'B' is not finite"),
+        ({"A": [1.0, 2.0], "B": [3.0, 3.0, 3.0]}, "arm 'B' is constant, 3"),
+        ({"A": ["x", "y"], "B": [3.0, 4.0]}, "samples of arm 'A' must be numbers"),
     ],
 )
-def test_bad_tables_are_refused(samples, message):
-    with pytest.raises(jb.UsageError, match=message):
+def test_bad_samples_are_refused(samples, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
         jb.empirical(samples)
+    assert "\n" not in str(error.value)
+
+
+def test_whole_rows_need_lists_of_one_length():
+    with pytest.raises(jb.UsageError, match=r"joint is for arms with the same number of values, got \[3, 5, 2\]"):
+        jb.empirical(LISTS, joint=True)
 
 
 @pytest.mark.slow

@@ -66,28 +66,27 @@ def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str
             raise UsageError(f"{source}: column {name!r} looks like {what} ({few}, …), not like an arm: {remedy}")
 
 
-def check_columns(where: str, columns: list[str], table: np.ndarray) -> None:
-    """Check that float32 holds a table of rewards.
+def check_columns(where: str, columns: list[str], table: Sequence[np.ndarray]) -> None:
+    """Check that float32 holds the rewards of each arm.
 
     Args:
         where: the beginning of a message, such as the name of the file.
-        columns: what messages call the columns.
-        table: float64 `(N, K)`.
+        columns: what messages call the arms.
+        table: for each arm its rewards, float64 `(N,)`.
 
     Raises:
-        UsageError: too few or too many rows, a number that is not finite, or a column or a lead of the best one that
+        UsageError: too few or too many rewards, a number that is not finite, or a column or a lead of the best one that
             float32 does not hold.
     """
-    if not 2 <= table.shape[0] < 2**16:
-        raise UsageError(f"{where}between 2 and 65535 rows are needed, got {table.shape[0]}")
-    if not np.all(np.isfinite(table)):
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
-    for column, values in zip(columns, table.T, strict=True):
+    for column, values in zip(columns, table, strict=True):
+        if not 2 <= len(values) < 2**16:
+            raise UsageError(f"{where}{column}: between 2 and 65535 values are needed, got {len(values)}")
+        if not np.all(np.isfinite(values)):
+            raise UsageError(f"{where}row {np.argmin(np.isfinite(values)) + 1}, {column} is not finite")
         if np.ptp(values) == 0:
             raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
         _refuse_lost(f"{where}{column}", values, np.arange(len(values)))
-    _refuse_lost_lead(where, columns, table.mean(axis=0), "values")
+    _refuse_lost_lead(where, columns, np.asarray([values.mean() for values in table]), "values")
 
 
 def check_scores(where: str, columns: list[str], table: np.ndarray) -> None:

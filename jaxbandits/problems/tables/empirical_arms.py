@@ -1,158 +1,58 @@
-"""Arms that resample a table: each reward is an entry of a row, drawn at random with replacement."""
+"""The constructors of arms that resample values: from a table, from a list for each arm, or from a CSV file."""
 
-import dataclasses
+from collections.abc import Mapping, Sized
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits import data
-from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
+from jaxbandits.checks import numbers, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.io.csv_files import Table
 from jaxbandits.io.serialize import File
-from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.problems.tables.column_checks import check_columns, check_names, refuse_indices, table_numbers
-from jaxbandits.random.streams import SHARED_ROWS, reward_block
-from jaxbandits.random.threefry import block
+from jaxbandits.problems.tables.empirical_laws import Empirical, UnequalEmpirical
 
-__all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
-
-
-@register_problem
-@dataclasses.dataclass(frozen=True)
-class Empirical(Problem):
-    """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm.
-
-    Example:
-        >>> isinstance(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])), jb.problems.Empirical)
-        True
-    """
-
-    has_moments = True
-    in_interval = True
-
-    table: jax.Array
-    joint: bool = False
-    parameters = ("table",)
-    choices = ("joint",)
-
-    @property
-    def mean(self) -> jax.Array:
-        """Return the mean of the values."""
-        return jnp.mean(self.table, axis=1)
-
-    @property
-    def variance(self) -> jax.Array:
-        """Return the variance of the values; they are the whole law, so the divisor is N."""
-        return jnp.var(self.table, axis=1)
-
-    @property
-    def bound_law(self) -> tuple[str, float] | None:
-        """Return the Bernoulli law if all values are 0 or 1 and rows are independent; else None.
-
-        Where arms share their rows, the reward of a pull depends on rewards of other arms.
-        """
-        table = np.asarray(self.table)
-        return ("bernoulli", 1.0) if not self.joint and bool(np.all((table == 0) | (table == 1))) else None
-
-    @property
-    def reward_range(self) -> jax.Array:
-        """Return the largest value minus the smallest, over all arms."""
-        return arms.largest(jnp.max(self.table, axis=1)) - arms.smallest(jnp.min(self.table, axis=1))
-
-    @property
-    def lowest_reward(self) -> float:
-        """Return the smallest value of the table."""
-        return float(np.min(np.asarray(self.table)))
-
-    @property
-    def sub_gaussian(self) -> bool:
-        """Return whether rows are independent: values of an interval are sub-Gaussian (Hoeffding's lemma)."""
-        return not self.joint
-
-    @property
-    def common_random_numbers(self) -> bool:
-        """Return whether arms share their rows."""
-        return self.joint
-
-    @property
-    def correlation(self) -> float:
-        """Return the table's correlation where arms share their rows, else 1."""
-        return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0
-
-    def moments(self, p: float, *, central: bool) -> np.ndarray:
-        """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
-        values = np.asarray(self.table, np.float64)
-        center = values.mean(axis=1, keepdims=True) if central else 0.0
-        return np.mean(np.abs(values - center) ** p, axis=1)
-
-    @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Raise an error: rewards are not elementwise in the table; see `reward`."""
-        raise NotImplementedError
-
-    @property
-    def second_word_free(self) -> bool:
-        """Return whether rows are independent: the second word is then used by no other arm."""
-        return not self.joint
-
-    def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-        words = self._words(key, arm, pull)
-        return self._entry(arm, self._row(words[0])), words
-
-    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
-        """Return the rewards of one pull of every arm; shapes as in `Problem.rewards`."""
-        arm = jnp.broadcast_to(arms.index(self.arms, key.shape), (self.arms, *key.shape))
-        return self._entry(arm, self._row(self._words(key, arm, pull)[0]))
-
-    def _words(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
-        """Return two random words of a pull; if `joint`, all arms share them at the same pull."""
-        return block(key, jnp.uint32(SHARED_ROWS), pull) if self.joint else reward_block(key, arm, pull)
-
-    def _row(self, word: jax.Array) -> jax.Array:
-        # The high word of word * N, for N below 2^16, in 32 bits: every row has probability 1/N within 2^-32.
-        rows = jnp.uint32(self.table.shape[1])
-        low = ((word & jnp.uint32(0xFFFF)) * rows) >> jnp.uint32(16)
-        return (((word >> jnp.uint32(16)) * rows + low) >> jnp.uint32(16)).astype(jnp.int32)
-
-    def _entry(self, arm: jax.Array, row: jax.Array) -> jax.Array:
-        table = jnp.asarray(self.table)
-        flat = table.reshape(table.shape[0] * table.shape[1], *table.shape[2:])
-        return arms.take(flat, arm * table.shape[1] + row)
+__all__ = ["empirical", "empirical_from_csv", "empirical_from_data"]
 
 
 @varying
-def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Empirical:
-    """Return arms that resample the columns of a table.
+def empirical(samples: ArrayLike | Mapping[str, ArrayLike], *, joint: bool = False, name: str = "") -> Empirical:
+    """Return arms that resample the columns of a table, or the values of a list for each arm.
 
     Args:
-        samples: numbers, `(N, K)`: a row per observation, a column per arm; 2 <= N < 2^16.
+        samples: numbers, `(N, K)`: a row per observation, a column per arm; 2 <= N < 2^16. Or for each arm, by its
+            name, the numbers that were observed of it, `(N_k,)`; there may be more of one arm than of another.
         joint: whether the n-th pulls of all arms come from the same row; else rows are independent.
         name: what the problem is called in results.
 
     Raises:
-        UsageError: not a table of finite numbers with two columns or more. Each column must vary, and float32 must
-            hold it. In a pandas table no column may be an index or dates by its name.
+        UsageError: not a table of finite numbers with two columns or more, or not a list for each of two arms or more.
+            Each column must vary, and float32 must hold it. In a pandas table no column may be an index or dates by
+            its name. If `joint`, lists must have the same length.
 
     Example:
         >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
         [0.33333334 0.8333334 ]
+        >>> print(jb.empirical({"A": [0.0, 1.0, 0.5, 0.5], "B": [1.0, 0.5]}).mean)
+        [0.5  0.75]
     """
+    if isinstance(samples, Mapping):
+        return _from_lists(samples, joint, name)
+    _refuse_uneven(samples)
     table = table_numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
-    if not hasattr(samples, "columns"):
-        return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
-    names = [str(column) for column in samples.columns]
-    made = _checked(table, [f"column {column!r}" for column in names], joint, name)
-    refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
-    return made
+    if hasattr(samples, "columns"):
+        names = [str(column) for column in samples.columns]
+        made = _checked(table, [f"column {column!r}" for column in names], joint, name)
+        refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
+        return made
+    return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
 
 
 @varying(path=File.read)
@@ -207,6 +107,30 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
     return made
 
 
+def _refuse_uneven(samples: object) -> None:
+    """Refuse lists of different lengths, whose arms have no names: lists of one length would be rows, not arms."""
+    if isinstance(samples, list | tuple) and len({len(row) for row in samples if isinstance(row, Sized)}) > 1:
+        raise UsageError("samples have rows of different lengths: give a list for each arm as {name: numbers, …}")
+
+
+def _from_lists(samples: Mapping[str, ArrayLike], joint: bool, name: str) -> Empirical:
+    lists = [numbers(f"samples of arm {arm!r}", values) for arm, values in samples.items()]
+    if len(lists) < 2 or any(values.ndim != 1 for values in lists):
+        raise UsageError(f"samples must have a list of numbers for each of two arms or more, got {shown(samples)}")
+    columns, counts = [f"arm {arm!r}" for arm in samples], [len(values) for values in lists]
+    if joint and len(set(counts)) > 1:
+        raise UsageError(f"samples: joint is for arms with the same number of values, got {counts}")
+    check_columns(f"{name}: " if name else "samples: ", columns, lists)
+    for arm, values in zip(samples, lists, strict=True):
+        refuse_indices("samples", [str(arm)], values[:, None], "leave it out, or give it another name if it is one")
+    # Entries that an arm lacks repeat its first one, so that the largest and the smallest value are its own.
+    table = np.stack([np.append(values, np.repeat(values[:1], max(counts) - len(values))) for values in lists])
+    name = name or f"empirical ({len(lists)} arms)"
+    if len(set(counts)) == 1:
+        return Empirical(as_float32(table), joint, name=name)
+    return UnequalEmpirical(as_float32(table), counts=jnp.asarray(counts, jnp.int32), name=name)
+
+
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:
-    check_columns(f"{name}: " if name else "samples: ", columns, table)
+    check_columns(f"{name}: " if name else "samples: ", columns, list(table.T))
     return Empirical(as_float32(table.T), joint, name=name or f"empirical ({table.shape[1]} arms)")
