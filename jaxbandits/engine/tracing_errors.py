@@ -32,6 +32,12 @@ _FROZEN = (
     "since a method changes nothing that it is given, nor the rule itself: what a rule remembers is a state, which "
     "init(arms, key) returns first, and then update, or absorb, a new one each time"
 )
+_OF_COUNT = "in a shape, len(arms) in place of arms.count"
+_SHAPE = (
+    f"a shape or a slice needs a value that is only known during runs: use jnp.where in place of a slice; {_OF_COUNT}"
+)
+#: Parts of the messages of the errors that JAX has for them, which have no class of their own.
+_OF_SHAPES = ("concrete values of integer type", "was not hashable", "must be static integers")
 #: Packages whose lines are not the user's.
 _OTHERS = frozenset({"jax", "jaxlib", "jaxbandits", "numpy", "contextlib", "functools"})
 
@@ -50,9 +56,14 @@ def traced(what: str) -> Iterator[None]:
         yield
     except tuple(kind for kind, _ in _CAUSES) as error:
         cause = next(text for kind, text in _CAUSES if isinstance(error, kind))
-        raise UsageError(f"{what}{_place(error)}: {cause} {_REMEDY}") from None
+        shape = f"; {_OF_COUNT}" if "a shape" in cause else ""
+        raise UsageError(f"{what}{_place(error)}: {cause} {_REMEDY}{shape}") from None
     except dataclasses.FrozenInstanceError as error:
         raise UsageError(f"{what}{_place(error)}: {error}, {_FROZEN}") from None
+    except (TypeError, IndexError) as error:
+        if "Tracer(" not in str(error) or not any(part in str(error) for part in _OF_SHAPES):
+            raise
+        raise UsageError(f"{what}{_place(error)}: {_SHAPE}") from None
     except ValueError as error:  # JAX refuses an array of several values before it reads them
         if "truth value of an array" not in str(error):
             raise

@@ -99,6 +99,30 @@ def test_it_is_one_line_that_names_the_place_and_the_remedy(method, function):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        lambda self, arms, key: jnp.zeros(arms.count, jnp.int32),
+        lambda self, arms, key: jnp.eye(arms.count),
+        lambda self, arms, key: jnp.arange(arms.count),
+        lambda self, arms, key: jax.random.uniform(key, (arms.count, 2)),
+        lambda self, arms, key: jax.random.split(key, arms.count),
+        lambda self, arms, key: jnp.tile(0, arms.count),
+        lambda self, arms, key: arms.mean[: arms.count - 1],
+    ],
+)
+def test_a_shape_by_the_number_of_arms_is_one_line_that_says_what_to_use(state):
+    match = r"^Own\.init, line \d+ of .*test_tracing_errors\.py \(.*a shape.*only known during runs.*len\(arms\)"
+    with pytest.raises(jb.UsageError, match=match) as error:
+        jb.simulate(own(init=state), ARMS, seeds=2)
+    assert "\n" not in str(error.value)
+
+
+def test_a_shape_that_is_wrong_by_itself_stays_as_it_is():
+    with pytest.raises(TypeError, match=r"got \(2\.5,\)"):
+        jb.simulate(own(init=lambda self, arms, key: jnp.zeros(2.5)), ARMS, seeds=2)
+
+
 def test_a_rule_that_keeps_something_on_itself_is_one_line():
     match = rf"^Own\.update, line {line_of(frozen_)} of .*py \(self\.last = arm.*'last', .* is a state, which init"
     with pytest.raises(jb.UsageError, match=match) as error:
