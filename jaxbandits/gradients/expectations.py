@@ -10,7 +10,7 @@ from jax.typing import ArrayLike
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import whole
+from jaxbandits.checks import shown, whole
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.driver import Progress
@@ -222,7 +222,7 @@ def _runs(
 def _target(algorithm: Any, problem: object, wrt: str) -> tuple[Rule, str, str]:
     """Return the algorithm, the parameter's name, and its kind: `law`, `algorithm` or `policy`."""
     if not isinstance(problem, Problem):
-        raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+        raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")
     known = accept(algorithm)
     if problem.finite and (wrt in problem.parameters or wrt.startswith("problem.") or wrt == "mean"):
         raise UsageError(

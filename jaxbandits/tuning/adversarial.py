@@ -101,7 +101,7 @@ def adversary(
     steps, seeds = whole("steps", steps, 1), whole("seeds", seeds, 2)
     judged_seeds, root_seed = whole("judged_seeds", judged_seeds, 2), seed("root_seed", root_seed)
     if not isinstance(problem, Problem) or problem.bandits > 1 or not problem.mean_is or problem.mask is not None:
-        raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
+        raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {shown(problem)}")
     if axes := axes_of(known):
         raise UsageError(f"an adversary needs one algorithm: {', '.join(axes)} must be one value, not an axis")
     measure_of_hardness = _usual(known) if complexity is None else _as_it_is_now(complexity)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from jaxbandits.checks import whole
+from jaxbandits.checks import shown, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
@@ -65,7 +65,7 @@ def instances_of(problems: Draw | Sequence[Problem], root_seed: int) -> Instance
     if not isinstance(problems, Sequence) or not all(isinstance(problem, Problem) for problem in problems):
         raise UsageError(
             "tuning needs a distribution, such as lambda random: jb.bernoulli(random.uniform(size=10)), or a list of "
-            f"problems, got {problems!r}"
+            f"problems, got {shown(problems)}"
         )
     whole("the number of problems, of which half are kept to judge by,", len(problems), 4)
     order = np.random.default_rng([root_seed, 2]).permutation(len(problems))
@@ -77,7 +77,8 @@ def instances_of(problems: Draw | Sequence[Problem], root_seed: int) -> Instance
 def _drawn(draw: Draw, random: np.random.Generator) -> Problem:
     problem = draw(random)
     if not isinstance(problem, Problem):
-        raise UsageError(f"the distribution must give a problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+        given = shown(problem)
+        raise UsageError(f"the distribution must give a problem, such as jb.bernoulli([0.7, 0.5]), got {given}")
     return problem
 
 

@@ -156,6 +156,7 @@ REFUSED = [
     ({"problem": jb.empirical([[0.0, 1.0], [1.0, 2.0]])}, "unknown parameter"),
     ({"problem": jb.beta([1.0, 2.0], 2.0)}, "unknown parameter of the problem or the algorithm 'mean'"),
     ({"problem": jb.bernoulli(jb.axis([[0.5, 0.4], [0.6, 0.4]]))}, "needs a single problem"),
+    ({"problem": np.full((9, 9), 0.5)}, "needs a single problem"),
     ({"algorithm": jb.AdaptiveTopK(k=1, epsilon=0.2)}, "draws sums of rewards"),
     ({"seeds": 1}, "at least 2 seeds"),
     ({"metric": lambda problem, state, recommended: state.pulls}, r"one number of a run here, got int32 \(2,\)"),

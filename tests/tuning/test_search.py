@@ -393,6 +393,8 @@ def test_an_objective_that_is_no_number_is_said():
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), jb.bernoulli([0.5, 0.4]), wrt="a"), "needs a distribution"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), [jb.bernoulli([0.5, 0.4])], wrt="a"), "at least 4"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), lambda random: [0.5], wrt="a"), "must give a problem"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), lambda random: random.random(9), wrt="a"), "must give a problem"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), np.full((9, 9), 0.5), wrt="a"), "needs a distribution"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, "errors", wrt="a"), "did you mean 'error'"),
     ],
 )
