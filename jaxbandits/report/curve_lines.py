@@ -63,14 +63,20 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         look = looks.line_look(i, fine=fine)
         size = look["markersize"]
         shown = np.where(inner, np.nan, values)
-        axes.plot(places, shown, markevery=~cut & marked, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom
         band = np.where(cut, values, np.where(top > bottom, top, bottom))  # none up to a 0 that cannot be shown
-        axes.fill_between(places, bottom, band, color=colour, alpha=0.2, linewidth=0)
         # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
         beside = axes.transData + ScaledTranslation(
             (i - (len(lines) - 1) / 2) * min(size / 100, _WIDEST / len(lines)), 0.0, axes.figure.dpi_scale_trans
         )
+        where = beside if places.size == 1 else axes.transData  # so would the intervals at a single place
+        (line,) = axes.plot(places, shown, markevery=~cut & marked, color=colour, label=text, zorder=3, **look)
+        line.set_transform(where)  # afterwards: the limits of the axes come from unshifted values
+        axes.fill_between(places, bottom, band, color=colour, alpha=0.2, linewidth=0)
+        alone = _alone(values) & np.isfinite(bottom) & np.isfinite(band) & marked  # of one run nothing is known
+        if alone.any():
+            thin: dict[str, Any] = {"color": colour, "alpha": 0.5, "linewidth": 0.6 * look["linewidth"]}
+            axes.vlines(places[alone], bottom[alone], band[alone], transform=where, **thin)
         unseen, cut = unseen & marked, cut & marked
         if unseen.any():
             runs = known["runs"].isel(at).values[unseen]
@@ -82,6 +88,12 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
             looks.draw_arrows(axes, places[cut], values[cut], size, transform=beside, color=colour, zorder=4)
         if above.any():
             looks.draw_arrows(axes, places[above], top[above], size, transform=beside, color=colour, zorder=4)
+
+
+def _alone(values: np.ndarray) -> np.ndarray:
+    """Return where a value has no neighbour, so that a band has no width."""
+    there = np.concatenate([[False], np.isfinite(values), [False]])
+    return there[1:-1] & ~there[:-2] & ~there[2:]
 
 
 def name_zeros(axes: Axes, known: xr.Dataset, y: str) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 import jaxbandits as jb
 from jaxbandits.report import heatmaps
@@ -37,6 +38,24 @@ def test_an_axis_of_one_value_is_drawn(grids, kind, made):
     for x in (None, "epsilon"):
         (axes,) = draw(made(grids["one"]), x=x).axes
         assert axes.get_xlabel() == "accuracy ε"
+
+
+def test_the_intervals_of_an_axis_of_one_value_are_lines(grids):
+    """A band has no width there, and points without their intervals were drawn."""
+    known = jb.summary(grids["two by one"])
+    (axes,) = jb.plot.curve(known, x="delta", y="pulls", hue="epsilon").axes
+    lines = [one for one in axes.collections if isinstance(one, LineCollection)]
+    drawn = [segment[:, 1] for one in lines for segment in one.get_segments()]
+    expected = np.stack([known["pulls_low"], known["pulls_high"]], axis=-1).reshape(-1, 2)
+    np.testing.assert_allclose(drawn, expected)
+
+
+def test_the_mean_of_one_run_at_one_value_is_a_point():
+    """Its interval has no end, and a line without an end would leave nothing of the picture."""
+    ds = jb.sweep(rule(delta=jb.axis([0.1])), jb.bernoulli([0.8, 0.4]), seeds=1)
+    (axes,) = jb.plot.curve(ds, x="delta", y="pulls").axes
+    low, high = axes.get_ylim()
+    assert low < ds["pulls"].item() < high
 
 
 def test_a_place_of_one_value_is_drawn_too(grids):
