@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ __all__ = [
     "Description",
     "as_coordinate",
     "blocks_folder",
+    "check_arrays",
     "check_keep",
     "done_by_cell",
     "path_of",
@@ -40,6 +42,8 @@ KEEP = ("runs", "summary", "moments")
 _FORMAT = 2
 #: How often the blocks are listed again if one is gone.
 _TRIES = 9
+#: Longest name of a file in bytes.
+_LONGEST_NAME = 255
 #: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
 
@@ -58,6 +62,18 @@ def path_of(store: Any) -> Path:
     if path.is_symlink() and not path.exists():
         raise UsageError(f"{path} is a link to {os.readlink(path)}, which does not exist")
     return path
+
+
+def check_arrays(path: Path, names: Iterable[str]) -> None:
+    """Check that a store can have arrays of these names: each is a folder of NAME.zarr, or an entry of NAME.nc.
+
+    Raises:
+        UsageError: a name with a slash or a dot at its start, one that the store has already, or a very long one.
+    """
+    for name in names:
+        taken = path.suffix == ".zarr" and name in ("blocks", "zarr.json")
+        if taken or name.startswith(".") or set(name) & {"/", "\0"} or len(name.encode()) > _LONGEST_NAME:
+            raise UsageError(f"{path} can have no array called {shown(name)}: give the axis or metric another name")
 
 
 def check_keep(keep: Any) -> str:

@@ -26,7 +26,7 @@ from jaxbandits.storage.layout import numbers_of_values
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
-from jaxbandits.storage.store_files import Description, blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.store_files import Description, blocks_folder, check_arrays, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
 from jaxbandits.sweeps.checked_cells import check_same
 from jaxbandits.sweeps.grid import Cell
@@ -81,12 +81,13 @@ def run_stored(
 
     Raises:
         UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
-            written, too many devices.
+            written, too many devices, or an axis or a metric with a name that no array of a store can have.
         OSError: it cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; completed runs are kept.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
+    check_arrays(path, [*plan.layout.dimensions, *(plan.layout.variables if keep == "runs" else ())])
     chosen_devices(placement)
     folder = blocks_folder(path)
     if folder.exists() and not os.access(folder, os.W_OK) and _has_all(plan, path, keep):  # of a read-only disk

@@ -68,3 +68,22 @@ def test_a_summary_says_that_it_keeps_no_metric_of_arms(tmp_path):
         found = made(tmp_path / "grid.zarr", keep="summary", metrics=metrics)
     assert "all_mean" in found
     assert "each_mean" not in found
+
+
+@pytest.mark.parametrize("name", ["K/2", "blocks", "zarr.json", ".zattrs", "..", "a\0b", "x" * 256])
+def test_a_name_that_no_array_of_a_store_can_have_is_refused_before_any_run(tmp_path, name):
+    """The values of an axis with a slash were lost; the others ended in an OSError after all runs."""
+    rule = jb.Uniform(budget=jb.axis([10, 20], name=name))
+    with pytest.raises(jb.UsageError, match=r"grid.zarr can have no array called .*: give the axis or metric another"):
+        jb.sweep(rule, jb.bernoulli([0.9, 0.4]), 5, store=tmp_path / "grid.zarr")
+    assert not list(tmp_path.iterdir())
+    assert jb.sweep(rule, jb.bernoulli([0.9, 0.4]), 5)[name].values.tolist() == [10, 20]
+
+
+def test_a_metric_called_blocks(tmp_path):
+    """The blocks of NAME.zarr are in a folder of this name."""
+    metrics = {"blocks": lambda problem, state, returned: state.time}
+    with pytest.raises(jb.UsageError, match="can have no array called 'blocks'"):
+        made(tmp_path / "grid.zarr", 5, metrics=metrics)
+    assert (made(tmp_path / "grid.zarr", 5, metrics=metrics, keep="summary")["blocks_mean"] == [10, 20]).all()
+    assert made(tmp_path / "grid.nc", 5, metrics=metrics)["blocks"].shape == (2, 5)
