@@ -106,8 +106,8 @@ def simulate_rest(
     """
     before = int(state.time)
     limit = np.int32(min(before + most, NO_LIMIT))
-    last, keys = _first(state, key, seeds=seeds)
     code, steps, goes_on = code_of(runs, problem), _FEWEST_STEPS, True
+    (runs, last, problem), keys = _first(runs, state, problem, key, seeds=seeds)
     while goes_on:
         start = time.monotonic()
         last, live, done = _further(runs, last, problem, keys, limit, np.int32(steps), seeds=seeds, code=code)
@@ -125,11 +125,17 @@ def _of_runs(leaf: jax.Array, seeds: int) -> jax.Array:
 
 
 @recent_programs(4, "seeds")
-def _first(state: RunState, key: jax.Array, *, seeds: int) -> tuple[RunState, jax.Array]:
-    """Return the state of each run at its start, and their typed keys `(R,)`."""
+def _first(
+    runs: MappedAlgorithm, state: RunState, problem: Problem, key: jax.Array, *, seeds: int
+) -> tuple[tuple[MappedAlgorithm, RunState, Problem], jax.Array]:
+    """Return the rule, the state at its start and the problem of each run, and the runs' typed keys `(R,)`.
+
+    This is a program of its own: where XLA sees that numbers are repeated, its simplifier may go round in circles, and
+    write errors to stderr.
+    """
     keys = run_key(key, jnp.arange(seeds))
-    state = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), state)
-    return dataclasses.replace(state, words=key_words(keys)), keys
+    algorithm, state, arms = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), (runs, state, problem))
+    return (algorithm, dataclasses.replace(state, words=key_words(keys)), arms), keys
 
 
 @recent_programs(4, "seeds", "code", compiler_options=COMPILER_OPTIONS)
@@ -137,20 +143,19 @@ def _further(
     runs: MappedAlgorithm, state: RunState, problem: Problem, keys: jax.Array, limit: jax.Array, steps: jax.Array, *,
     seeds: int, code: Code,
 ) -> tuple[RunState, jax.Array, jax.Array]:  # fmt: skip
-    """Continue all runs by at most `steps` steps.
+    """Continue all runs by at most `steps` steps; the leaves of the rule and of the problem are `(…, R)`.
 
     Returns:
         the state of each run, whether one of them goes on, bool `()`, and which have ended, bool `(R,)`.
     """
 
     def after(loop: _Loop) -> _Loop:
-        done = algorithm.done(loop.state)
-        stopped = done | algorithm.exhausted(loop.state) | algorithm.stalled(loop.state)
-        live = ~stopped & ~algorithm.at_limit(loop.state, limit)
-        return _Loop(algorithm.advance(arms, keys, loop.state, live, limit), loop.left - 1, jnp.any(live), done)
+        done = runs.done(loop.state)
+        stopped = done | runs.exhausted(loop.state) | runs.stalled(loop.state)
+        live = ~stopped & ~runs.at_limit(loop.state, limit)
+        return _Loop(runs.advance(problem, keys, loop.state, live, limit), loop.left - 1, jnp.any(live), done)
 
     with code.traced():
-        algorithm, arms = jax.tree.map(lambda leaf: _of_runs(leaf, seeds), (runs, problem))
         start = _Loop(state, steps, jnp.bool_(True), jnp.zeros(seeds, bool))
         last = lax.while_loop(lambda loop: loop.goes_on & (loop.left > 0), after, start)
         return last.state, last.goes_on, last.done

@@ -233,6 +233,14 @@ def test_expected_pulls_are_a_function_of_the_session():
     assert session.expected_pulls(seeds=20, most=3) == (np.inf, np.inf, np.inf, 1.0)
 
 
+def test_expected_pulls_compile_in_silence(capfd):
+    """The simplifier of XLA went round in circles, and wrote errors to stderr."""
+    rule = jb.UniformGLR(delta=0.1, epsilon=0.6, family="exponential")
+    session = jb.AskTell(rule, arms=3, bounded=False, prior={"pulls": [6] * 3, "means": [4, 1.5, 0.4]})
+    assert session.expected_pulls(seeds=3, most=3) == (np.inf, np.inf, np.inf, 1.0)
+    assert not capfd.readouterr().err
+
+
 def test_expected_pulls_of_rounds_count_what_waits():
     session = jb.AskTell(jb.SequentialHalving(budget=120), arms=3)
     session.tell(session.ask(3), [0.0, 0.5, 1.0])
