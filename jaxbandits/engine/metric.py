@@ -10,6 +10,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.arrays.pytrees import is_key
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.outside_values import no_random_numbers
 from jaxbandits.engine.tracing_errors import traced
@@ -164,5 +165,7 @@ def _array_of(value: ArrayLike) -> jax.Array:
 
 
 def _kind(value: jax.Array | jax.ShapeDtypeStruct) -> str:
-    """Return NumPy's letter of a type's kind; bfloat16 is a float, too."""
+    """Return NumPy's letter of a type's kind; bfloat16 is a float, too, and keys have none."""
+    if is_key(value):
+        return "key"
     return "f" if jnp.issubdtype(value.dtype, jnp.floating) else str(value.dtype.kind)

@@ -51,11 +51,11 @@ class Moments(NamedTuple):
 
 def moments(first: Array, second: Array) -> Moments:
     """Return the moments of the complete pairs."""
-    there = ~np.isnan(first + second)
-    number = there.sum(-1)
-    some, freedom = np.where(number > 0, number, np.nan), np.where(number > 1, number - 1, np.nan)
-    first_mean, second_mean = (np.where(there, values, 0).sum(-1) / some for values in (first, second))
-    with np.errstate(invalid="ignore"):  # of infinite values there is no variance
+    with np.errstate(invalid="ignore"):  # infinity minus infinity; of infinite values there is no variance
+        there = ~np.isnan(first + second)
+        number = there.sum(-1)
+        some, freedom = np.where(number > 0, number, np.nan), np.where(number > 1, number - 1, np.nan)
+        first_mean, second_mean = (np.where(there, values, 0).sum(-1) / some for values in (first, second))
         a, b = (np.where(there, v - m[..., None], 0) for v, m in ((first, first_mean), (second, second_mean)))
         variances = [(x * y).sum(-1) / freedom for x, y in ((a, a), (b, b), (a, b))]
     return Moments(number, first_mean, second_mean, *variances)
@@ -69,8 +69,8 @@ def mean_difference(first: Array, second: Array, tail: float) -> Interval:
     unknown = (missing & ~np.isnan(first) & ~np.isnan(second)).any(-1)  # infinity minus infinity
     number = (~missing).sum(-1)
     difference[missing] = 0
-    mean = difference.sum(-1) / np.where(number > 0, number, np.nan)
-    with np.errstate(invalid="ignore"):  # of infinite values there is no variance
+    with np.errstate(invalid="ignore"):  # infinity minus infinity; of infinite values there is no variance
+        mean = difference.sum(-1) / np.where(number > 0, number, np.nan)
         difference -= mean[..., None]
         difference[missing] = 0
         variance = (difference * difference).sum(-1) / np.where(number > 1, number - 1, np.nan)

@@ -86,6 +86,14 @@ def test_the_label_that_is_named_is_taken_and_not_one_near_it():
     assert jb.difference(named, to=named["algorithm"].values[1])["algorithm"].item() == "a"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("compare", [jb.difference, jb.ratio])
+def test_both_infinities_are_compared_without_a_warning(compare):
+    """NumPy said "invalid value encountered in reduce"."""
+    found = compare(of([[np.inf, -np.inf, 3, 5], [1, -np.inf, np.inf, 2], [1, 2, 4, 5]]), to="c")
+    assert np.isnan(found[compare.__name__][:2]).all()
+
+
 def test_infinity_minus_infinity_is_not_known():
     """The other pairs do not say what the mean is; a pair without a value is left out."""
     ds = of([[np.inf, 1, 3, 5], [np.inf, 2, 4, 5]])

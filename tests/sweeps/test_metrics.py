@@ -143,6 +143,7 @@ def test_a_users_algorithm_shows_its_own_state():
         ({"own": 3}, "the metric 'own' must be a function of problem, state and returned arms, got 3"),
         (pulls_of_best, "metrics must be functions by name"),
         ({"own": lambda problem, state, recommended: state.pulls[:2]}, r"of a run or of each arm, got int32 \(2,\)"),
+        ({"own": lambda problem, state, recommended: jax.random.key(0)}, r"or of each arm, got key<fry> \(\)"),
         ({"own": lambda problem, state, recommended: state.wins}, "the metric 'own' fails: AttributeError: .*'wins'"),
         ({"own": lambda problem, state, recommended: float(state.pulls[0])}, r"the metric 'own', line .* jnp\.where"),
         ({"own": lambda problem: 1}, "the metric 'own' fails: TypeError"),
