@@ -182,7 +182,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path, text, message):
         ({"A": [1.0, 2.0], "B": 3.0}, "a list of numbers for each of two arms"),
         ({"A": [1.0, 2.0], "B": [3.0]}, "arm 'B': between 2 and 65535 values are needed, got 1"),
         ({"A": [1.0, 2.0], "B": [3.0, float("inf")]}, "row 2, arm 'B' is not finite"),
-        ({"A": [1.0, 2.0], "B": [3.0, 3.0, 3.0]}, "arm 'B' is constant, 3"),
+        ({"A": [1.0, 1.0], "B": [3.0, 3.0, 3.0]}, "the values of each arm are constant"),
         ({"A": ["x", "y"], "B": [3.0, 4.0]}, "samples of arm 'A' must be numbers"),
     ],
 )
@@ -190,6 +190,11 @@ def test_bad_samples_are_refused(samples, message):
     with pytest.raises(jb.UsageError, match=message) as error:
         jb.empirical(samples)
     assert "\n" not in str(error.value)
+
+
+def test_an_arm_without_a_success_is_an_arm():
+    ds = jb.simulate(jb.LUCB(epsilon=0.1, delta=0.1), jb.empirical({"A": [0, 0, 0], "B": [0, 1, 1, 1]}), seeds=20)
+    assert ds.correct.all()
 
 
 def test_whole_rows_need_lists_of_one_length():

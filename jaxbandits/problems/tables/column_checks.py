@@ -83,8 +83,6 @@ def check_columns(where: str, columns: list[str], table: Sequence[np.ndarray]) -
             raise UsageError(f"{where}{column}: between 2 and 65535 values are needed, got {len(values)}")
         if not np.all(np.isfinite(values)):
             raise UsageError(f"{where}row {np.argmin(np.isfinite(values)) + 1}, {column} is not finite")
-        if np.ptp(values) == 0:
-            raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
         _refuse_lost(f"{where}{column}", values, np.arange(len(values)))
     _refuse_lost_lead(where, columns, np.asarray([values.mean() for values in table]), "values")
 

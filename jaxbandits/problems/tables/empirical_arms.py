@@ -32,8 +32,8 @@ def empirical(samples: ArrayLike | Mapping[str, ArrayLike], *, joint: bool = Fal
 
     Raises:
         UsageError: not a table of finite numbers with two columns or more, or not a list for each of two arms or more.
-            Each column must vary, and float32 must hold it. In a pandas table no column may be an index or dates by
-            its name. If `joint`, lists must have the same length.
+            Each column must vary, or one of the lists, and float32 must hold them. In a pandas table no column may be
+            an index or dates by its name. If `joint`, lists must have the same length.
 
     Example:
         >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
@@ -121,6 +121,8 @@ def _from_lists(samples: Mapping[str, ArrayLike], joint: bool, name: str) -> Emp
     if joint and len(set(counts)) > 1:
         raise UsageError(f"samples: joint is for arms with the same number of values, got {counts}")
     check_columns(f"{name}: " if name else "samples: ", columns, lists)
+    if all(np.ptp(values) == 0 for values in lists):
+        raise UsageError("samples: the values of each arm are constant: nothing is random there")
     for arm, values in zip(samples, lists, strict=True):
         refuse_indices("samples", [str(arm)], values[:, None], "leave it out, or give it another name if it is one")
     # Entries that an arm lacks repeat its first one, so that the largest and the smallest value are its own.
@@ -132,5 +134,9 @@ def _from_lists(samples: Mapping[str, ArrayLike], joint: bool, name: str) -> Emp
 
 
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:
-    check_columns(f"{name}: " if name else "samples: ", columns, list(table.T))
+    where = f"{name}: " if name else "samples: "
+    check_columns(where, columns, list(table.T))
+    for column, values in zip(columns, table.T, strict=True):
+        if np.ptp(values) == 0:
+            raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
     return Empirical(as_float32(table.T), joint, name=name or f"empirical ({table.shape[1]} arms)")
