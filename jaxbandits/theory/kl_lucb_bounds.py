@@ -49,7 +49,7 @@ def chernoff_information(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
 
 def _chernoff(p: jax.Array, q: jax.Array) -> jax.Array:
-    apart, far = p != q, jnp.abs(p - q) == 1
+    apart, far = p != q, (jnp.minimum(p, q) == 0) & (jnp.maximum(p, q) == 1)
     usual = apart & ~far
     p, q = jnp.where(usual, p, 0.25), jnp.where(usual, q, 0.75)
     # A mean of 0 or 1 is infinitely far from the other law, and z is that mean.

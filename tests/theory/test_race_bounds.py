@@ -35,6 +35,9 @@ def test_chernoff_information_at_the_ends_and_near_ties():
     assert theory.chernoff_information(0.3, 1.0) == pytest.approx(-math.log(0.3), rel=1e-14)
     assert theory.chernoff_information(0.0, 1.0) == np.inf
     assert theory.chernoff_information(0.4, 0.4) == 0
+    # As far from each other as 0 and 1 only by rounding.
+    assert theory.chernoff_information(1.0, 1e-20) == pytest.approx(20 * math.log(10), rel=1e-14)
+    assert theory.chernoff_information(np.float32(1e-9), np.float32(1.0)) == pytest.approx(9 * math.log(10), rel=1e-6)
     # (p - q)^2 / (8 p (1 - p)) as they meet.
     assert theory.chernoff_information(0.3, 0.3 + 1e-9) == pytest.approx(1e-18 / (8 * 0.21), rel=1e-6)
     np.testing.assert_allclose(
