@@ -50,11 +50,15 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
 
 
 def _array(value: object) -> object:
-    """Return a list of numbers as an array.
+    """Return a list of numbers as an array, and labelled numbers, xarray's or pandas', without their labels.
+
+    With labels, an operation with an array of JAX would be theirs, and they know nothing of arms and runs.
 
     Raises:
         UsageError: rows of different lengths.
     """
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic | jax.Array):
+        return np.asarray(value)
     if type(value) not in (list, tuple):
         return value
     try:

@@ -5,7 +5,9 @@ import inspect
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 from jaxbandits import theory
 from jaxbandits.theory import complexity
@@ -54,6 +56,20 @@ def test_inside_a_program_numbers_keep_their_digits_and_tracers_are_traced():
     slope = jax.grad(lambda delta: both(delta)[0])(0.5)
     assert float(slope) == pytest.approx(theory.h1(CLOSE), rel=1e-6)
     assert jax.vmap(lambda delta: theory.h_epsilon(CLOSE, delta))(jnp.asarray([0.1, 0.2])).shape == (2,)
+
+
+def test_labels_of_arrays_are_left_out():
+    sizes = xr.DataArray([1, 2], dims="m", coords={"m": [1, 2]})
+    for formula, given in (
+        (theory.h_epsilon, (CLOSE, 0.1, [1, 2])),
+        (theory.h_0_epsilon, (CLOSE, 0.1, [1, 2])),
+        (theory.kl_lucb_pulls_bound, (CLOSE, 0.1, 0.05, [1, 2])),
+    ):
+        for labelled in (sizes, pd.Series([1, 2])):
+            np.testing.assert_array_equal(formula(*given[:-1], labelled), formula(*given))
+    there = xr.DataArray([True, True, False], dims="arm")
+    assert theory.h1(xr.DataArray(CLOSE, dims="arm"), mask=there) == theory.h1(CLOSE[:2])
+    assert theory.h1(xr.DataArray(CLOSE.astype(np.float32))).dtype == np.float32
 
 
 def test_in_double_precision_nothing_changes(x64):
