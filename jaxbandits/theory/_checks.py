@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import ABOVE_ONE, FINITE, NOT_NEGATIVE, POSITIVE, UNIT, Rule, each, whole_rule
+from jaxbandits.checks import ABOVE_ONE, FINITE, NOT_NEGATIVE, POSITIVE, UNIT, Rule, each, shown, whole_rule
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 
 __all__ = [
-    "SOME", "as_float", "check", "check_arms", "check_budget", "check_moment_order", "check_size", "log_of",
-    "number_of_arms", "rule_of_means",
+    "SOME", "as_float", "check", "check_arms", "check_budget", "check_mask", "check_moment_order", "check_size",
+    "check_truth", "log_of", "number_of_arms", "rule_of_means",
 ]  # fmt: skip
 
 
@@ -85,8 +85,24 @@ def number_of_arms(means: ArrayLike) -> int:
     return jnp.shape(means)[0]
 
 
+def check_truth(name: str, value: object) -> None:
+    """Check that a choice is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise UsageError(f"{name} is true or false, got {shown(value)}")
+
+
+def check_mask(mask: ArrayLike | None) -> None:
+    """Check that a mask has true or false for each arm, or 1 or 0."""
+    if mask is None or isinstance(mask, jax.core.Tracer):
+        return
+    given = np.asarray(mask)
+    if not given.ndim or not (given.dtype == bool or (given.dtype.kind in "iuf" and np.isin(given, (0, 1)).all())):
+        raise UsageError(f"mask must have true or false for each arm, got {shown(mask)}")
+
+
 def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None, name: str = "m") -> None:
-    """Check that the number of arms to return is a whole number between 1 and K - 1."""
+    """Check that the number of arms to return is a whole number between 1 and K - 1, and the mask."""
+    check_mask(mask)
     if mask is not None and not isinstance(mask, jax.core.Tracer):
         arms = int(np.min(np.sum(np.asarray(mask), axis=0)))
     check(name, m, whole_rule(1, arms - 1, "smaller than the number of arms"))

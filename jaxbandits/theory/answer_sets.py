@@ -12,7 +12,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, Rule
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.theory._bound_shapes import power, times
-from jaxbandits.theory._checks import as_float, check, check_arms, rule_of_means
+from jaxbandits.theory._checks import as_float, check, check_arms, check_truth, rule_of_means
 from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = [
@@ -232,6 +232,7 @@ def _checked(
     """Return the family, the means and the standard deviation, which is 1 in families other than the normal one."""
     check_arms(means, fewest)
     check("means", means, rule_of_means(family))
+    check_truth("multiplicative", multiplicative)
     if multiplicative:
         check("means with a multiplicative epsilon", means, NOT_NEGATIVE)
         check("a multiplicative epsilon", epsilon, _SHARE)

@@ -58,6 +58,7 @@ def best_arm_error_lower_bound(
     check_arms(means, 1)
     check_budget(n)
     check("means", means, rule_of_means(family))
+    check("sd", sd, POSITIVE)
     mu = as_float(means)
     top = jnp.max(mu, axis=0)
     # The first of tied best arms is the best. Neither its own term nor infinite ones are computed.

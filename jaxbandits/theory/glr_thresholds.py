@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, Rule, whole_rule
-from jaxbandits.errors import unknown_name
+from jaxbandits.errors import check_text, unknown_name
 from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 from jaxbandits.theory._checks import SOME, as_float, check, log_of
 
@@ -115,6 +115,7 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
         >>> round(float(jb.theory.glr_threshold(1000, 3, 0.05, "heuristic")), 2)
         5.06
     """
+    check_text("threshold", name)
     if name not in THRESHOLDS:
         raise unknown_name("threshold", name, THRESHOLDS)
     check("t", t, _SEVERAL)

@@ -14,12 +14,12 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE
+from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, numbers, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
 from jaxbandits.theory._bound_shapes import times
-from jaxbandits.theory._checks import as_float, check, check_arms, check_size, rule_of_means
+from jaxbandits.theory._checks import as_float, check, check_arms, check_mask, check_size, rule_of_means
 from jaxbandits.theory._m_best_arms import m_best_time
 from jaxbandits.theory._scales import scaled
 from jaxbandits.theory.divergences import binary_relative_entropy
@@ -102,14 +102,19 @@ def characteristic_time(
         (69.0, [0.42, 0.29, 0.29])
     """
     check_arms(means)
+    check_mask(mask)
+    for name, value in (("epsilon", epsilon), ("sd", sd), ("share", share)):
+        if value is not None and not isinstance(value, jax.core.Tracer):
+            numbers(name, value)  # others have shapes that do not broadcast
     shape = np.broadcast_shapes(*(jnp.shape(x) for x in (means, epsilon, sd, share, mask) if x is not None))
     means = (jnp if isinstance(means, jax.Array) else np).broadcast_to(means, shape)
     if isinstance(m, jax.core.Tracer):
         raise UsageError("m must be a number, and is being traced by jax.grad, jit or vmap: make it static")
     _check(means, epsilon, family, sd, share, mask)
     check_size(m, shape[0], mask)
+    m = whole("m", m)  # one number for all runs
     real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
-    inside = scaled(family, int(m), as_float(means), as_float(epsilon), as_float(sd), real)
+    inside = scaled(family, m, as_float(means), as_float(epsilon), as_float(sd), real)
     mu, lead, scale = inside.means, inside.epsilon, inside.sd
     variances = None
     if family == "gaussian":
@@ -125,11 +130,11 @@ def characteristic_time(
     if m > 1 and share is not None:
         raise UsageError(f"m must be 1 with a share of the best arm, got m={m}")
     if variances is not None and known and share is None and not _same(sd):
-        answers = right_answers(int(m), means, epsilon, mask)
-        time, weights = _of_right_answers(answers, mu, lead, variances, real, m=int(m))
+        answers = right_answers(m, means, epsilon, mask)
+        time, weights = _of_right_answers(answers, mu, lead, variances, real, m=m)
         return inside.time(time), weights
     if m > 1:
-        time, weights = m_best_time(int(m), family, mu, lead, variances, real)
+        time, weights = m_best_time(m, family, mu, lead, variances, real)
         return inside.time(time), weights
     found = _proportions(
         FAMILIES[family],

@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._bound_shapes import error_if_admissible, quotient
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._checks import as_float, check, check_budget, check_mask
 from jaxbandits.theory.complexity import gaps, squares, variance_terms
 
 __all__ = [
@@ -87,6 +87,7 @@ def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Ar
         145.43
     """
     check_budget(n)
+    check("means", means, FINITE)
     total = jnp.sum(gape_h(_bandits_first(as_float(means)), b), axis=0)
     return quotient(4 / 9 * (as_float(n) - _arms(means)), total)  # Theorem 1: a = 4/9 (n - MK) / H
 
@@ -129,6 +130,7 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
         105.29
     """
     check_budget(n)
+    check("means", means, FINITE)
     check("variances", variances, NOT_NEGATIVE)
     means, variances = (_bandits_first(as_float(x)) for x in (means, variances))
     total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
@@ -166,9 +168,9 @@ def _bandits_first(x: jax.Array) -> jax.Array:
     """Return values of the arms of several bandits, `(bandits, arms, …)`; `(arms,)` are those of one bandit.
 
     Raises:
-        UsageError: one number.
+        UsageError: one number, or no bandit.
     """
-    if not x.ndim:
+    if not x.ndim or not x.shape[0]:
         raise UsageError(f"means must be a list of arms, or one list per bandit, got {shown(x)}")
     return x[None] if x.ndim == 1 else x
 
@@ -185,7 +187,15 @@ def _check_range(b: ArrayLike, means: ArrayLike) -> None:
 def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
     """Return gaps to the best other arm of the same bandit, `(arms, bandits, …)`."""
     check("means", means, FINITE)
+    check_mask(mask)
+    if mask is not None and not _covers(jnp.shape(mask), jnp.shape(means)):
+        raise UsageError(f"mask of shape {jnp.shape(mask)} needs means of that shape, got {jnp.shape(means)}")
     return gaps(_arms_first(as_float(means)), 1, None if mask is None else _arms_first(jnp.asarray(mask)))
+
+
+def _covers(mask: tuple[int, ...], means: tuple[int, ...]) -> bool:
+    """Return whether a mask of this shape has an entry for each arm."""
+    return len(mask) == len(means) and all(one in (1, size) for one, size in zip(mask, means, strict=True))
 
 
 def _arms_first(x: jax.Array) -> jax.Array:

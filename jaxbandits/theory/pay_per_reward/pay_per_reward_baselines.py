@@ -52,6 +52,8 @@ def ppr_median_of_means_cost(
         >>> f"{jb.theory.ppr_median_of_means_cost(0.1, 0.1, 1000, 2.0):.2e}"
         '7.96e+05'
     """
+    check("the factor", factor, POSITIVE)
+    check("c3", c3, POSITIVE)
     log_ratio, epsilon, weight = _union(epsilon, delta, arms, weight)
     return weight * as_float(factor) * as_float(c3) * log_ratio / epsilon**2
 

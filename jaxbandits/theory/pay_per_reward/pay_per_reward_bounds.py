@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, check_text
 from jaxbandits.theory._bound_shapes import exponential, quotient
 from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory.pay_per_reward.pay_per_reward_baselines import (
@@ -23,7 +23,7 @@ from jaxbandits.theory.pay_per_reward.pay_per_reward_baselines import (
     ppr_hoeffding_cost,
     ppr_median_of_means_cost,
 )
-from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, check_constants
 
 __all__ = [
     "PPRRound",
@@ -85,6 +85,7 @@ def ppr_round(
     """
     _check(epsilon, delta, correlation)
     check("t", t, AT_LEAST_ONE)
+    check_constants(constants)
     t, epsilon, v = (as_float(x) for x in (t, epsilon, correlation))
     c = jax.tree.map(as_float, constants)
     epsilon_t = (1 - c.rho) * c.rho ** (t - 1) * epsilon / 2
@@ -211,11 +212,14 @@ def ppr_crossing_arms(
         >>> f"{jb.theory.ppr_crossing_arms(0.1, 0.1, 1.0, found.constants, found.proof.phi_l):.1e}"
         '1.8e+08'
     """
+    _check(epsilon, delta, correlation)
+    check_constants(constants)
     costs = {
         "median-of-means": lambda: ppr_median_of_means_cost(epsilon, delta, 1.0, 1.0, constants.factor, constants.c3),
         "hoeffding": lambda: ppr_hoeffding_cost(epsilon, delta, 1.0, 1.0),
         "bernstein": lambda: ppr_bernstein_cost(epsilon, delta, 1.0, 1.0, mean_weight),
     }
+    check_text("rival", rival)
     if rival not in costs:
         raise UsageError(f"rival must be one of {', '.join(map(repr, costs))}, got {rival!r}")
     # A union bound costs unit * (log K + offset) with offset = log(1/delta) or log(2/delta).

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import jax
 
+from jaxbandits.checks import shown
+from jaxbandits.errors import UsageError
 from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof
 
 __all__ = [
@@ -125,6 +127,10 @@ def ppr_conditions(constants: PPRConstants, proof: PPRProof | None = None) -> PP
         >>> type(jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)).__name__
         'PPRConditions'
     """
+    if not isinstance(constants, PPRConstants):
+        raise UsageError(f"constants must be PPRConstants, got {shown(constants)}")
+    if not isinstance(proof, PPRProof | None):
+        raise UsageError(f"proof must be PPRProof, got {shown(proof)}")
     if proof is None:
         proof = _favourable(constants)
     return PPRConditions(tuple(_conditions(constants, proof)), proof)

@@ -9,12 +9,19 @@ import dataclasses
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE, shown
+from jaxbandits.errors import UsageError
+from jaxbandits.theory._checks import check
 
 __all__ = [
     "PPR_PRACTICAL",
     "PPRConstants",
     "PPRProof",
+    "check_constants",
 ]
+
+# Rules of the constants; the others are positive.
+_RULES = {"n_final": AT_LEAST_ONE, "rho": INSIDE_UNIT, "theta": INSIDE_UNIT}
 
 
 @pytree
@@ -82,6 +89,14 @@ class PPRProof:
     alpha3: ArrayLike
     nu: ArrayLike
     r: ArrayLike
+
+
+def check_constants(constants: PPRConstants) -> None:
+    """Check that these are constants of MAB-PPR, and that each has a value in its range."""
+    if not isinstance(constants, PPRConstants):
+        raise UsageError(f"constants must be PPRConstants, got {shown(constants)}")
+    for field in dataclasses.fields(constants):
+        check(field.name, getattr(constants, field.name), _RULES.get(field.name, POSITIVE))
 
 
 #: Constants of a practical size. No theorem covers them: see `ppr_conditions`.

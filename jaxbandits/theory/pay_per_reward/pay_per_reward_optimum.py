@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, whole
-from jaxbandits.theory._checks import check
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, number, whole
 from jaxbandits.theory.pay_per_reward.pay_per_reward_bounds import ppr_cost_bound
 from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof
 
@@ -66,12 +65,11 @@ def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_fina
         >>> found.constants.cq > 0
         True
     """
-    check("epsilon", epsilon, INSIDE_UNIT)
-    check("delta", delta, INSIDE_UNIT)
-    check("V", correlation, AT_LEAST_ONE)
+    epsilon, delta = number("epsilon", epsilon, INSIDE_UNIT), number("delta", delta, INSIDE_UNIT)
+    correlation = number("V", correlation, AT_LEAST_ONE)
     most = _MOST if n_final_max is None else whole("n_final_max", n_final_max, _FEWEST, _MOST)
     # They are valid for every delta; for those below the smallest normal number they are the cheapest for that number.
-    return _cheapest(float(epsilon), max(float(delta), float(np.finfo(np.float64).tiny)), float(correlation), most)
+    return _cheapest(epsilon, max(delta, float(np.finfo(np.float64).tiny)), correlation, most)
 
 
 @functools.lru_cache(maxsize=256)
