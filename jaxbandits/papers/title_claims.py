@@ -11,6 +11,9 @@ from jaxbandits.report.summaries import GROWING
 
 __all__ = ["Ends", "at_least", "at_most", "ends_of", "exponent", "quotient", "times"]
 
+#: Width of an interval about 1 below which a tenth is no fair rounding of its upper end.
+_NARROW = 0.1
+
 
 class Ends(NamedTuple):
     """The ends of intervals, any shape."""
@@ -57,9 +60,13 @@ def exponent(x: ArrayLike, ends: Ends) -> Ends:
 
 
 def times(ends: Ends, digits: int = 2) -> str:
-    """Write the smallest and the largest number that intervals allow: `0.97 to 1.1`."""
+    """Write the smallest and the largest number that intervals allow: `0.97 to 1.1`.
+
+    Where both lie near 1, they have as many decimals: `0.99 to 1.01`, not `0.99 to 1.1`.
+    """
     low, high = float(np.min(ends.low)), float(np.max(ends.high))
-    texts = [_rounded(low, math.floor, digits), _rounded(high, math.ceil, digits)]
+    more = 1 if 0 < low < 1 < high and high - low < _NARROW else 0
+    texts = [_rounded(low, math.floor, digits), _rounded(high, math.ceil, digits + more)]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 

@@ -22,8 +22,9 @@ def test_quotients_use_the_ends_that_are_nearest():
 
 @pytest.mark.parametrize(
     ("low", "high", "text"),
-    [(0.973, 1.09, "0.97 to 1.1"), (26.9, 27.1, "26 to 28"), (1.0, 1.0, "1"), (-0.512, -0.381, "−0.52 to −0.38"),
-     (2.0, math.inf, "2 to ∞"), (math.nan, math.nan, "–"), (1234.5, 1234.5, "1,234 to 1,235")],
+    [(0.973, 1.09, "0.97 to 1.1"), (0.9948, 1.0031, "0.99 to 1.01"), (26.9, 27.1, "26 to 28"), (1.0, 1.0, "1"),
+     (-0.512, -0.381, "−0.52 to −0.38"), (2.0, math.inf, "2 to ∞"), (math.nan, math.nan, "–"),
+     (1234.5, 1234.5, "1,234 to 1,235")],
 )  # fmt: skip
 def test_numbers_are_rounded_outwards(low, high, text):
     assert times(Ends(low, high)) == text
