@@ -14,7 +14,7 @@ PRACTICAL = theory.PPR_PRACTICAL
 NO_MASKS = ["text", ["a", "b", "c"], {}, object(), float("nan"), True, [0.5, 1, 1], [2, 1, 0]]
 
 
-@pytest.mark.parametrize("mask", NO_MASKS, ids=repr)
+@pytest.mark.parametrize("mask", NO_MASKS, ids=lambda mask: type(mask).__name__)
 def test_what_is_no_mask(mask):
     for call in (
         lambda: theory.gaps(MEANS, 1, mask),
