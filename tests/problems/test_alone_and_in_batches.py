@@ -38,6 +38,7 @@ EXTREME = {
     "gaussian mixture": jb.gaussian_mixture([[0.3, 0.7], [1e-6, 1.0]], [1e4, -1.0], [[1e-3, 1e3], [1.0, 1e-6]]),
     "empirical": jb.empirical(TABLE),
     "joint rows": jb.empirical(TABLE, joint=True),
+    "lists": jb.empirical({"A": TABLE[:, 0], "B": TABLE[:17, 1], "C": [1000.5, 1000.25]}),
     "matrix": jb.matrix(TABLE),
     "matrix, independent orders": jb.matrix(TABLE, paired=False),
     "one click": jb.one_click([0.5, 0.4999, 1e-9]),
