@@ -1,7 +1,7 @@
 """Checks of the columns of a table of rewards: each must be an arm, and float32 must hold it."""
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,9 +57,9 @@ def table_numbers(what: str, table: Any) -> np.ndarray:
     return numbers(what, table)
 
 
-def refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
-    """Refuse columns that number or date the rows of a table `(N, K)`, NaN where a value is missing."""
-    for name, column in zip(names, table.T, strict=True):
+def refuse_indices(source: str, names: Iterable[str], columns: Iterable[np.ndarray], remedy: str) -> None:
+    """Refuse columns, each `(N,)` with NaN where a value is missing, that number or date the rows."""
+    for name, column in zip(names, columns, strict=True):
         values = column[~np.isnan(column)]
         if values.size and (what := index_like(name, values)):
             few = ", ".join(f"{value:.10g}" for value in values[:2])

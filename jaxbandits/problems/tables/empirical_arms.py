@@ -50,7 +50,7 @@ def empirical(samples: ArrayLike | Mapping[str, ArrayLike], *, joint: bool = Fal
     if hasattr(samples, "columns"):
         names = [str(column) for column in samples.columns]
         made = _checked(table, [f"column {column!r}" for column in names], joint, name)
-        refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
+        refuse_indices("samples", names, table.T, "leave it out, or give samples.to_numpy() if it is one")
         return made
     return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
 
@@ -103,7 +103,8 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
     check_names(source, names, places, "arm", remedy, "a column is an arm")
     values = np.asarray([[table.score(line, row, place) for place in places] for line, row in table.rows])
     made = _checked(values, [f"column {name!r}" for name in names], joint, source)
-    refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
+    remedy = "leave it out of the file, or give the numbers to jb.empirical if it is one"
+    refuse_indices(source, names, values.T, remedy)
     return made
 
 
@@ -123,8 +124,7 @@ def _from_lists(samples: Mapping[str, ArrayLike], joint: bool, name: str) -> Emp
     check_columns(f"{name}: " if name else "samples: ", columns, lists)
     if all(np.ptp(values) == 0 for values in lists):
         raise UsageError("samples: the values of each arm are constant: nothing is random there")
-    for arm, values in zip(samples, lists, strict=True):
-        refuse_indices("samples", [str(arm)], values[:, None], "leave it out, or give it another name if it is one")
+    refuse_indices("samples", map(str, samples), lists, "leave it out, or give it another name if it is one")
     # Entries that an arm lacks repeat its first one, so that the largest and the smallest value are its own.
     table = np.stack([np.append(values, np.repeat(values[:1], max(counts) - len(values))) for values in lists])
     name = name or f"empirical ({len(lists)} arms)"

@@ -48,7 +48,7 @@ def _wide(table: Table, item: str, weights: str) -> ScoreTable:
     names = [table.header[place] for place in places]
     check_names(table.source, names, places, "candidate", "give it one, or leave it out", "one is a candidate")
     scores = np.asarray([[_score(table, line, row, place) for place in places] for line, row in table.rows])
-    refuse_indices(table.source, names, scores, "leave it out, or name it in item= if it names the items")
+    refuse_indices(table.source, names, scores.T, "leave it out, or name it in item= if it names the items")
     given = None if heavy is None else np.asarray([table.number(*row, heavy, NOT_NEGATIVE) for row in table.rows])
     return ScoreTable([f"column {name!r}" for name in names], scores, given)
 

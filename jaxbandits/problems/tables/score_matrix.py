@@ -80,7 +80,7 @@ def matrix(
     if hasattr(scores, "columns"):
         names = [str(column) for column in scores.columns]
         columns = [f"column {column!r}" for column in names]
-        refuse_indices("scores", names, table, "leave it out, or give scores.to_numpy() if it is one")
+        refuse_indices("scores", names, table.T, "leave it out, or give scores.to_numpy() if it is one")
     if isinstance(weights, str):
         raise UsageError("weights names a column of a file, and scores are given as numbers: give an array (N,)")
     return _made(ScoreTable(columns, table, _weights(weights, len(table))), paired, name, "scores: ")

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import jax
 
-from jaxbandits.checks import shown
-from jaxbandits.errors import UsageError
-from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward.pay_per_reward_constants import PPRConstants, PPRProof, check_class
 
 __all__ = [
     "PPRCondition",
@@ -127,12 +125,10 @@ def ppr_conditions(constants: PPRConstants, proof: PPRProof | None = None) -> PP
         >>> type(jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)).__name__
         'PPRConditions'
     """
-    if not isinstance(constants, PPRConstants):
-        raise UsageError(f"constants must be PPRConstants, got {shown(constants)}")
-    if not isinstance(proof, PPRProof | None):
-        raise UsageError(f"proof must be PPRProof, got {shown(proof)}")
+    check_class("constants", constants, PPRConstants)
     if proof is None:
         proof = _favourable(constants)
+    check_class("proof", proof, PPRProof)
     return PPRConditions(tuple(_conditions(constants, proof)), proof)
 
 

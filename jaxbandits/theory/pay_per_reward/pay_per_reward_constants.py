@@ -17,6 +17,7 @@ __all__ = [
     "PPR_PRACTICAL",
     "PPRConstants",
     "PPRProof",
+    "check_class",
     "check_constants",
 ]
 
@@ -91,10 +92,15 @@ class PPRProof:
     r: ArrayLike
 
 
+def check_class(name: str, value: object, of: type) -> None:
+    """Check that an argument is of a class."""
+    if not isinstance(value, of):
+        raise UsageError(f"{name} must be {of.__name__}, got {shown(value)}")
+
+
 def check_constants(constants: PPRConstants) -> None:
     """Check that these are constants of MAB-PPR, and that each has a value in its range."""
-    if not isinstance(constants, PPRConstants):
-        raise UsageError(f"constants must be PPRConstants, got {shown(constants)}")
+    check_class("constants", constants, PPRConstants)
     for field in dataclasses.fields(constants):
         check(field.name, getattr(constants, field.name), _RULES.get(field.name, POSITIVE))
 
